@@ -1,4 +1,4 @@
-//! Chores that need other programs: `cargo xtask interop`.
+//! Chores of the workspace: `cargo xtask TASK`.
 
 #![allow(
     clippy::print_stdout,
@@ -6,25 +6,47 @@
     reason = "a program for a terminal"
 )]
 
+mod dist;
+mod interop;
+mod process;
+mod same;
+
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 const USAGE: &str = "\
-cargo xtask interop    our GLBs in the Khronos validator and in Blender; installs both below target/interop
-                       (needs Node with npm, Python 3.11 with venv, and their registries)";
+cargo xtask interop    opens our GLBs in the Khronos validator and in Blender
+                       (needs Node with npm and Python 3.11 with venv; installs both
+                       programs below target/interop)
+
+cargo xtask dist [--target TRIPLE]
+                       builds the release programs and packs them with man pages and
+                       shell completions: target/dist/pliant-VERSION-TARGET.tar.gz
+
+cargo xtask same [--record] [--program PATH] [--only TEXT]
+                       runs the commands of xtask/same.txt and compares all results
+                       with those of the last --record
+                       (default program: target/debug/pliant)";
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> ExitCode {
-    let task = std::env::args().nth(1);
-    let outcome = match task.as_deref() {
-        Some("interop") => interop(),
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("xtask lies in the workspace");
+
+    let outcome = match arguments.first().map(String::as_str) {
+        Some("interop") => interop::run(root),
+        Some("dist") => dist(root, &arguments[1..]),
+        Some("same") => same(root, &arguments[1..]),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
         }
     };
+
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -34,83 +56,31 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes GLBs of the specimens and of the shared rigs and opens them elsewhere.
-fn interop() -> Outcome<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("xtask lies in the workspace");
-    let folder = root.join("target").join("interop");
-    std::fs::create_dir_all(&folder)?;
-    let files = write_glbs(&folder)?;
-    let scripts = root.join("checks").join("interop");
-
-    run(Command::new("npm")
-        .args([
-            "install",
-            "--silent",
-            "--no-audit",
-            "--no-fund",
-            "gltf-validator",
-        ])
-        .current_dir(&folder))?;
-    run(Command::new("node")
-        .arg(scripts.join("gltf_validate.mjs"))
-        .args(&files)
-        .env("GLTF_VALIDATOR", &folder))?;
-
-    let python = folder.join("venv").join("bin").join("python");
-    if !python.exists() {
-        run(Command::new("python3")
-            .args(["-m", "venv"])
-            .arg(folder.join("venv")))?;
+/// Reads the options of `dist` and runs it.
+fn dist(root: &Path, arguments: &[String]) -> Outcome<()> {
+    match arguments {
+        [] => dist::run(root, None),
+        [option, target] if option == "--target" => dist::run(root, Some(target)),
+        _ => Err(format!("unknown options {arguments:?}\n{USAGE}").into()),
     }
-    run(Command::new(&python).args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "bpy==5.0.1",
-        "numpy",
-    ]))?;
-    run(Command::new(&python)
-        .arg(scripts.join("blender_roundtrip.py"))
-        .args(&files))
 }
 
-fn write_glbs(folder: &Path) -> Outcome<Vec<PathBuf>> {
-    let mut assets: Vec<(String, String)> = pliant::specimens::names()
-        .iter()
-        .map(|name| (format!("specimen:{name}"), name.replace(':', "-")))
-        .collect();
-    match std::env::var("PLIANT_DATA") {
-        Ok(data) => {
-            let rig = format!("{data}/ict-facekit/generic_neutral_mesh.obj+expressions.delta.npy");
-            assets.push((rig, "ict".into()));
-            assets.push((
-                format!("{data}/facecap-head/facecap-plain.glb"),
-                "facecap".into(),
-            ));
+/// Reads the options of `same` and runs it.
+fn same(root: &Path, arguments: &[String]) -> Outcome<()> {
+    let mut record = false;
+    let mut program = root.join("target").join("debug").join("pliant");
+    let mut only = None;
+
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let mut value = || rest.next().ok_or(format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--record" => record = true,
+            "--program" => program = PathBuf::from(value()?),
+            "--only" => only = Some(value()?.clone()),
+            _ => return Err(format!("unknown option {argument}\n{USAGE}").into()),
         }
-        Err(_) => println!("PLIANT_DATA is not set: only the specimens are checked"),
     }
-    let mut files = Vec::new();
-    for (locator, name) in assets {
-        let path = folder.join(format!("{name}.glb"));
-        pliant::io::save(&pliant::load(&locator)?, &path)?;
-        files.push(path);
-    }
-    Ok(files)
-}
 
-fn run(command: &mut Command) -> Outcome<()> {
-    println!("$ {command:?}");
-    let status = command
-        .status()
-        .map_err(|error| format!("{command:?} could not start: {error}"))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("{command:?} ended with {status}").into())
-    }
+    same::run(root, &program, record, only.as_deref())
 }

@@ -1,11 +1,11 @@
-//! Damages files at random and reads them, for as many times as one likes.
+//! Fuzzing: damages files at random and reads them.
 //!
 //! ```text
 //! mutate ENDING COUNT SEED FILE…
 //! ```
 //!
 //! reads COUNT damaged copies of the files as the format of ENDING, from the random SEED on, and
-//! prints how many were declined, how many a second were read, and the slowest of all. A panic
+//! prints how many were rejected, how many a second were read, and the slowest of all. A panic
 //! names the copy's number, so that the same SEED finds it again. Run it with little memory
 //! (`ulimit -v`) to see that no copy asks for much.
 
@@ -78,10 +78,12 @@ fn damaged(seed: &[u8], random: &mut Random) -> Vec<u8> {
 }
 
 fn change(bytes: &mut Vec<u8>, random: &mut Random) {
-    let (at, to) = (random.below(bytes.len()), random.below(bytes.len()));
+    let at = random.below(bytes.len());
+    let to = random.below(bytes.len());
     if bytes.is_empty() {
         return bytes.push(random.next() as u8);
     }
+
     match random.below(9) {
         0 => bytes[at] = random.next() as u8,
         1 => bytes[at] ^= 1 << random.below(8),
@@ -108,11 +110,12 @@ fn change(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Reads and uses the asset; whether it was declined.
-fn declines(format: Format, bytes: &[u8]) -> bool {
+/// Reads and uses the asset; returns whether it was rejected.
+fn is_rejected(format: Format, bytes: &[u8]) -> bool {
     let Ok(asset) = format.read(bytes, &NoFiles) else {
         return true;
     };
+
     let _ = asset.rig();
     for clip in asset.clips.iter().filter(|clip| clip.frame_count > 0) {
         for (k, object) in asset.objects.iter().enumerate() {
@@ -122,6 +125,7 @@ fn declines(format: Format, bytes: &[u8]) -> bool {
             );
         }
     }
+
     false
 }
 
@@ -134,24 +138,28 @@ fn run(ending: &str, count: u64, seed: u64, files: &[String]) -> Option<()> {
         .collect::<Result<_, _>>()
         .ok()
         .filter(|s: &Vec<_>| !s.is_empty())?;
-    let (mut declined, mut slowest, started) = (0_u64, (Duration::ZERO, 0), Instant::now());
+
+    let (mut rejected, mut slowest, started) = (0_u64, (Duration::ZERO, 0), Instant::now());
     for k in 0..count {
         let mut random = Random(seed.wrapping_mul(0x1_0000_0000).wrapping_add(k));
         let bytes = damaged(&seeds[random.below(seeds.len())], &mut random);
         let begun = Instant::now();
-        let result = std::panic::catch_unwind(|| declines(format, &bytes));
+        let result = std::panic::catch_unwind(|| is_rejected(format, &bytes));
+
         slowest = slowest.max((begun.elapsed(), k));
         match result {
-            Ok(yes) => declined += u64::from(yes),
+            Ok(yes) => rejected += u64::from(yes),
             Err(_) => eprintln!("PANIC at copy {k} of seed {seed}"),
         }
     }
+
     let rate = count as f64 / started.elapsed().as_secs_f64();
     println!(
-        "{ending}: {count} read, {declined} declined, {rate:.0} a second, slowest {:.1} ms (copy {})",
+        "{ending}: {count} read, {rejected} rejected, {rate:.0} a second, slowest {:.1} ms (copy {})",
         slowest.0.as_secs_f64() * 1e3,
         slowest.1
     );
+
     Some(())
 }
 
@@ -165,11 +173,13 @@ fn main() -> ExitCode {
             .and_then(|(count, seed)| run(ending, count, seed, files)),
         _ => None,
     };
+
     if done.is_none() {
         eprintln!(
             "usage: mutate ENDING COUNT SEED FILE… (a readable format, two numbers, files that exist)"
         );
         return ExitCode::from(2);
     }
+
     ExitCode::SUCCESS
 }

@@ -1,3 +1,5 @@
+//! Errors of reading and writing files.
+
 use std::fmt;
 use std::path::PathBuf;
 
@@ -5,10 +7,10 @@ use pliant_mesh::MeshError;
 use pliant_rig::RigError;
 use thiserror::Error;
 
-/// Where in a file something is wrong.
+/// Where in a file an error is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Place {
+pub enum FilePosition {
     /// The file as a whole.
     Whole,
     /// A line of a text, counted from 1.
@@ -17,7 +19,7 @@ pub enum Place {
     Byte(usize),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole => Ok(()),
@@ -27,47 +29,47 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why bytes could not be read as a format; the file's name is added by whoever opened it.
+/// Why bytes cannot be read in a format. The caller that opened the file adds its name.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct ReadError {
-    /// Where.
-    pub place: Place,
-    /// What is wrong and what to do, without the place.
+    /// Where the error is.
+    pub position: FilePosition,
+    /// What is wrong and what to do, without the position.
     pub message: String,
 }
 
 impl ReadError {
-    /// Something wrong with the file as a whole.
+    /// An error of the file as a whole.
     pub fn whole(message: impl Into<String>) -> Self {
         Self {
-            place: Place::Whole,
+            position: FilePosition::Whole,
             message: message.into(),
         }
     }
 
-    /// Something wrong at a line, counted from 1.
+    /// An error at a line, counted from 1.
     pub fn line(line: usize, message: impl Into<String>) -> Self {
         Self {
-            place: Place::Line(line),
+            position: FilePosition::Line(line),
             message: message.into(),
         }
     }
 
-    /// Something wrong at a byte, counted from 0.
+    /// An error at a byte, counted from 0.
     pub fn byte(byte: usize, message: impl Into<String>) -> Self {
         Self {
-            place: Place::Byte(byte),
+            position: FilePosition::Byte(byte),
             message: message.into(),
         }
     }
 
-    /// The same with the name of the file.
+    /// The same error with the name of the file.
     #[must_use]
     pub fn in_file(self, file: impl Into<String>) -> IoError {
         IoError::Unreadable {
             file: file.into(),
-            place: self.place,
+            position: self.position,
             message: self.message,
         }
     }
@@ -85,11 +87,11 @@ impl From<RigError> for ReadError {
     }
 }
 
-/// Why an asset could not be read or written. Every message is one line.
+/// Why an asset cannot be read or written. Every message is one line.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum IoError {
-    /// Nothing is at the path.
+    /// The path does not exist.
     #[error("'{}' does not exist; check the path", .path.display())]
     Missing {
         /// The path.
@@ -109,41 +111,41 @@ pub enum IoError {
         /// The file.
         path: PathBuf,
     },
-    /// The operating system declined to read.
+    /// The operating system cannot read the file.
     #[error("'{}' cannot be read: {source}", .path.display())]
     Read {
         /// The file or folder.
         path: PathBuf,
-        /// Its reason.
+        /// The reason.
         source: std::io::Error,
     },
-    /// The operating system declined to write.
+    /// The operating system cannot write the file.
     #[error("'{}' cannot be written: {source}; nothing was left behind", .path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// Its reason.
+        /// The reason.
         source: std::io::Error,
     },
-    /// The folder to write into is not there.
+    /// The folder of the file does not exist.
     #[error("'{}' cannot be written: there is no folder '{}'; make it first", .path.display(), .folder.display())]
     NoFolder {
         /// The file.
         path: PathBuf,
-        /// The folder it would be in.
+        /// The missing folder.
         folder: PathBuf,
     },
     /// The content of a file is wrong.
-    #[error("{file}{place}: {message}")]
+    #[error("{file}{position}: {message}")]
     Unreadable {
         /// The file.
         file: String,
         /// Where in it.
-        place: Place,
+        position: FilePosition,
         /// What is wrong and what to do.
         message: String,
     },
-    /// NaN or infinity where work needs numbers.
+    /// NaN or infinity where finite numbers are needed.
     #[error("{file}: {message}")]
     NotFinite {
         /// The file.
@@ -151,55 +153,55 @@ pub enum IoError {
         /// Which vertex, target or frame.
         message: String,
     },
-    /// An ending that no format here has, or one that goes the other way only.
+    /// An unknown ending, or a format that can only be read or only be written.
     #[error("'{}' cannot be {verb}: {why}; formats that can: {known}", .path.display())]
     Format {
         /// The file.
         path: PathBuf,
         /// "read" or "written".
         verb: &'static str,
-        /// What is the matter with its ending.
+        /// What is wrong with its ending.
         why: String,
         /// Endings that work.
         known: String,
     },
-    /// A `#name` that nothing in the file has.
+    /// A `#name` that no object and no clip of the file has.
     #[error("{file} holds nothing named '{name}'; it holds {found}")]
     NoSuchPart {
         /// The file.
         file: String,
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The names that exist.
         found: String,
     },
-    /// A `#name` that several things in the file have.
+    /// A `#name` that several objects or clips of the file have.
     #[error("'{name}' in {file} may be any of {found}; name one by its path")]
     Ambiguous {
         /// The file.
         file: String,
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The paths it may mean.
+        /// The paths that match.
         found: String,
     },
-    /// A frame of something that has none, or of several clips at once.
+    /// A clip is needed, but there is none or more than one.
     #[error("{file}: {message}")]
     Clip {
         /// The file.
         file: String,
-        /// What is the matter.
+        /// What is wrong and what to do.
         message: String,
     },
     /// A specimen that does not exist.
     #[error("there is no specimen named '{name}'; there are: {known}")]
     NoSuchSpecimen {
-        /// The name asked for.
+        /// The requested name.
         name: String,
         /// The names that exist.
         known: String,
     },
-    /// A locator that cannot be parsed: wrong usage, whatever the files hold.
+    /// A locator that cannot be parsed.
     #[error("'{text}' is not an asset: {why}")]
     Locator {
         /// The text.
@@ -207,17 +209,17 @@ pub enum IoError {
         /// What is wrong and what to write instead.
         why: String,
     },
-    /// A path outside the folder of the file that names it.
+    /// A path outside the folder of the file that refers to it.
     #[error(
-        "{file} names '{uri}', which is outside its folder; only files beside or below it are read"
+        "{file} names '{uri}', which is outside its folder; only files in and below it are read"
     )]
     Outside {
         /// The file.
         file: String,
-        /// What it names.
+        /// The path.
         uri: String,
     },
-    /// A target or frame does not fit its mesh, or a mesh its faces.
+    /// A target or frame does not fit its mesh.
     #[error("{file}: {source}")]
     Rig {
         /// The file.
@@ -228,18 +230,18 @@ pub enum IoError {
 }
 
 impl IoError {
-    /// Whether the command line itself is wrong, rather than what it names.
+    /// Whether the command line is wrong, not the files that it names.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Locator { .. })
     }
 
-    /// The operating system's reason to decline reading `path`.
+    /// The error of an operating system that cannot read `path`.
     #[must_use]
     pub fn reading(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         let path = path.into();
         match source.kind() {
-            // A regular file in the middle of a path: nothing is there either.
+            // A path below a regular file does not exist either.
             std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
                 Self::Missing { path }
             }

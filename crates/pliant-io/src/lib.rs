@@ -1,8 +1,8 @@
-//! Mesh, rig and clip files in and out.
+//! Readers and writers for mesh, rig and clip files.
 //!
-//! [`load`] turns an asset's locator (a file, a part of it, a pair of files, a folder, a specimen,
-//! one frame) into an [`Asset`]; [`save`] writes one by the ending of the path and says what the
-//! format could not hold. Formats work on bytes; only one module opens files.
+//! [`load`] turns a locator (a file, a part of it, a pair of files, a folder, a specimen, one
+//! frame) into an [`Asset`]. [`save`] writes an asset in the format of the path's ending and
+//! reports what the format cannot store. Formats work on bytes; only one module opens files.
 //!
 //! ```
 //! use pliant_io::{Asset, obj};
@@ -13,51 +13,30 @@
 //! assert_eq!(obj::write(&asset).bytes, quad);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! The layers, from below: `error` and `parse` (text lines, binary cursors, memory budgets);
+//! `asset` (objects, clips, their merged view); `files` (the file system); `formats` (one module
+//! for each file format); `load` and `save`.
 
-mod animation;
 mod asset;
-mod binary;
-mod budget;
 mod error;
-#[cfg(feature = "fbx")]
-pub mod fbx;
+mod file_names;
 mod files;
-mod folder;
-mod format;
-pub mod gltf;
-mod left_out;
+mod formats;
 mod load;
-mod locator;
-pub mod markers;
-mod merge;
-pub mod npy;
-pub mod obj;
-pub mod off;
-mod pair;
-pub mod ply;
-pub mod point_cache;
-mod point_clip;
-mod retarget;
+mod parse;
 mod save;
-mod skin_track;
-mod sniff;
-pub mod stl;
-pub mod target_file;
-mod text;
-mod up_axis;
-pub mod usda;
-mod weight_clip;
 
-pub use animation::{Animation, Motion, PlacementTrack, Shape};
-pub use asset::{Asset, Object};
-pub use error::{IoError, Place, ReadError};
-pub use files::{Beside, NoFiles, read_file, write_files};
-pub use format::Format;
-pub use left_out::{Holds, UpAxes, Written};
-pub use load::{LoadOptions, Specimens, load};
-pub use locator::{Base, Locator};
-pub use markers::{MarkerFile, holds_markers, read_markers};
-pub use retarget::Retargeted;
-pub use save::{Planned, Saved, plan_save, save};
-pub use skin_track::{SkinBinding, SkinTrack};
-pub use up_axis::UpAxis;
+pub use asset::{
+    Animation, Asset, MappedRig, Motion, Object, PlacementTrack, Shape, SkinBinding, SkinTrack,
+    UpAxis,
+};
+pub use error::{FilePosition, IoError, ReadError};
+pub use files::{FileProvider, NoFiles, read_file, write_files};
+#[cfg(feature = "fbx")]
+pub use formats::fbx;
+pub use formats::markers::{MarkerFile, is_marker_file, read_markers};
+pub use formats::{Capabilities, EncodedAsset, Format, UpAxes};
+pub use formats::{gltf, markers, npy, obj, off, ply, point_cache, stl, target_file, usda};
+pub use load::{LoadOptions, Locator, LocatorBase, Specimens, load};
+pub use save::{SavePlan, SaveReport, plan_save, save};

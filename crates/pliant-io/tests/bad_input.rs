@@ -1,4 +1,4 @@
-//! What goes wrong is told in one line that names the culprit.
+//! Errors of bad input: one line that names the file and the cause.
 
 use std::fs;
 
@@ -32,35 +32,41 @@ fn assert_says(text: &str, words: &[&str]) {
 }
 
 #[test]
-fn files_that_are_not_there_empty_or_folders_are_named() {
+fn missing_files_empty_files_and_folders_are_reported() {
     let folder = folder(&[
         ("empty.obj", b""),
         ("box/readme.txt", b"x"),
         ("tri.obj", TRIANGLE.as_bytes()),
         ("what.xyzzy", b"?"),
     ]);
+
     assert_says(
         &message(&folder, "none.obj"),
         &["none.obj", "does not exist"],
     );
+
     assert_says(
         &message(&folder, "none.obj+x.npy"),
         &["none.obj+x.npy", "does not exist"],
     );
+
     assert_says(
         &message(&folder, "tri.obj+x.npy"),
         &["x.npy", "does not exist"],
     );
     assert_says(&message(&folder, "empty.obj"), &["empty.obj", "is empty"]);
     assert_says(&message(&folder, "box"), &["box", "no .obj files"]);
+
     assert_says(
         &message(&folder, "tri.obj+box"),
         &["box", "no .target files"],
     );
+
     assert_says(
         &message(&folder, "what.xyzzy"),
         &["what.xyzzy", "unknown", "obj"],
     );
+
     assert_says(
         &message(&folder, "tri.obj/x.obj"),
         &["tri.obj/x.obj", "does not exist"],
@@ -68,7 +74,7 @@ fn files_that_are_not_there_empty_or_folders_are_named() {
 }
 
 #[test]
-fn an_index_out_of_range_is_named_with_file_and_line() {
+fn an_index_out_of_range_is_reported_with_file_and_line() {
     let folder = folder(&[("far.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n")]);
     assert_says(
         &message(&folder, "far.obj"),
@@ -77,18 +83,20 @@ fn an_index_out_of_range_is_named_with_file_and_line() {
 }
 
 #[test]
-fn nan_is_declined_by_work_and_listed_for_a_report() {
+fn nan_is_an_error_or_a_warning_on_request() {
     let deltas = npy::write_f32(&[1, 3, 3], [f32::NAN; 9]);
     let folder = folder(&[
         ("nan.obj", b"v 0 0 0\nv nan 0 0\nv 0 1 0\nf 1 2 3\n"),
         ("tri.obj", TRIANGLE.as_bytes()),
         ("d.npy", &deltas),
     ]);
+
     assert_says(&message(&folder, "nan.obj"), &["nan.obj", "vertex 1"]);
     assert_says(
         &message(&folder, "tri.obj+d.npy"),
         &["d.npy", "target 'target0'", "vertex 0"],
     );
+
     for (locator, words) in [("nan.obj", "vertex 1"), ("tri.obj+d.npy", "target0")] {
         let asset = load(
             locator,
@@ -97,24 +105,25 @@ fn nan_is_declined_by_work_and_listed_for_a_report() {
                 .keeping_not_finite(),
         )
         .unwrap();
+
         assert!(
-            asset.problems.iter().any(|p| p.contains(words)),
+            asset.warnings.iter().any(|p| p.contains(words)),
             "{:?}",
-            asset.problems
+            asset.warnings
         );
+
         let out = folder.path().join("out.obj");
         assert!(save(&asset, &out).is_err() && !out.exists());
     }
 }
 
 #[test]
-fn deltas_and_frames_that_do_not_fit_are_named() {
+fn deltas_and_frames_that_do_not_fit_are_reported() {
     let tri = TRIANGLE.as_bytes();
-    let (few, flat) = (
-        npy::write_f64(&[1, 2, 3], [0.0; 6]),
-        npy::write_f64(&[3, 3], [0.0; 9]),
-    );
+    let few = npy::write_f64(&[1, 2, 3], [0.0; 6]);
+    let flat = npy::write_f64(&[3, 3], [0.0; 9]);
     let whole = npy::write_i64(&[1, 3, 3], [0; 9]);
+
     let files: [(&str, &[u8]); 6] = [
         ("t.obj", tri),
         ("few.npy", &few),
@@ -123,11 +132,13 @@ fn deltas_and_frames_that_do_not_fit_are_named() {
         ("whole.npy", &whole),
         ("text.npy", b"0 0 0\n"),
     ];
+
     let folder = folder(&files);
     assert_says(
         &message(&folder, "t.obj+few.npy"),
         &["few.npy", "2 vertices", "3"],
     );
+
     assert_says(
         &message(&folder, "t.obj+few.frames.npy"),
         &["few.frames.npy", "frames", "2 vertices", "3"],
@@ -137,6 +148,7 @@ fn deltas_and_frames_that_do_not_fit_are_named() {
         &message(&folder, "t.obj+whole.npy"),
         &["whole.npy", "floating-point"],
     );
+
     assert_says(
         &message(&folder, "t.obj+text.npy"),
         &["text.npy", "not a .npy"],
@@ -145,7 +157,7 @@ fn deltas_and_frames_that_do_not_fit_are_named() {
 }
 
 #[test]
-fn names_and_frames_that_do_not_exist_are_answered_with_what_does() {
+fn errors_about_missing_names_and_frames_list_the_existing_ones() {
     let two = "o left/eye\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\no right/eye\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 4 5 6\n";
     let frames = npy::write_f64(&[2, 3, 3], [0.5; 18]);
     let folder = folder(&[
@@ -153,24 +165,29 @@ fn names_and_frames_that_do_not_exist_are_answered_with_what_does() {
         ("t.obj", TRIANGLE.as_bytes()),
         ("t.frames.npy", &frames),
     ]);
+
     assert_says(
         &message(&folder, "two.obj#eye"),
         &["two.obj", "'eye'", "'left/eye'", "'right/eye'"],
     );
+
     assert_says(
         &message(&folder, "two.obj#nose"),
         &["two.obj", "'nose'", "'left/eye'"],
     );
+
     assert_says(
         &message(&folder, "t.obj+t.frames.npy@2"),
         &["t.frames.npy", "frame 2", "2 frames"],
     );
     assert_says(&message(&folder, "t.obj@0"), &["t.obj", "no clip"]);
+
     let error = load(
         "t.obj@first",
         &LoadOptions::default().with_folder(folder.path()),
     )
     .unwrap_err();
+
     assert!(error.is_usage() && error.to_string().contains("'first'"));
 }
 
@@ -188,17 +205,20 @@ fn folders_of_shapes_need_a_neutral_and_one_vertex_count() {
         ("targets/far.target", b"0 1 0 0\n3 1 0 0\n"),
         ("tri.obj", TRIANGLE.as_bytes()),
     ];
+
     let folder = folder(&files);
     assert_says(
         &message(&folder, "good"),
         &["good", "'neutral.obj'", "--neutral", "rest"],
     );
     assert_says(&message(&folder, "bad"), &["more.obj", "4 vertices", "3"]);
+
     assert_says(
         &message(&folder, "tri.obj+targets"),
         &["far.target, line 2", "vertex 3"],
     );
     assert_says(&message(&folder, "good"), &["(there are rest, wide)"]);
+
     let rig = load(
         "good",
         &LoadOptions::default()
@@ -208,6 +228,7 @@ fn folders_of_shapes_need_a_neutral_and_one_vertex_count() {
     .unwrap()
     .rig()
     .unwrap();
+
     assert_eq!(rig.targets()[0].name, "wide");
     assert_eq!(
         (&*rig.targets()[0].vertices, rig.targets()[0].deltas[0].x),
@@ -216,7 +237,7 @@ fn folders_of_shapes_need_a_neutral_and_one_vertex_count() {
 }
 
 #[test]
-fn the_neutral_of_a_folder_may_be_written_in_any_case() {
+fn the_name_of_the_neutral_ignores_case() {
     let folder = folder(&[
         ("rig/Neutral.OBJ", TRIANGLE.as_bytes()),
         ("rig/smile.obj", TRIANGLE.as_bytes()),
@@ -226,7 +247,7 @@ fn the_neutral_of_a_folder_may_be_written_in_any_case() {
 }
 
 #[test]
-fn a_mesh_after_the_plus_is_answered_with_what_may_stand_there() {
+fn the_error_for_a_mesh_as_second_file_lists_what_is_possible() {
     let folder = folder(&[
         ("rig.obj", TRIANGLE.as_bytes()),
         ("smile.obj", TRIANGLE.as_bytes()),
@@ -246,7 +267,7 @@ fn a_mesh_after_the_plus_is_answered_with_what_may_stand_there() {
 }
 
 #[test]
-fn positions_under_the_name_of_displacements_are_told() {
+fn positions_in_a_file_of_displacements_are_reported() {
     let rest = obj::read(TRIANGLE.as_bytes()).unwrap().mesh().unwrap();
     // Turned, growing, and far from where it rests.
     let drift = DVec3::splat(5.0);
@@ -256,12 +277,14 @@ fn positions_under_the_name_of_displacements_are_told() {
             .map(|p| p.yzx() * (1.0 + 0.1 * f64::from(k)) + drift * f64::from(k))
             .collect()
     });
+
     let flat = |rows: Vec<Vec<DVec3>>| {
         npy::write_f64(
             &[rows.len(), 3, 3],
             rows.iter().flatten().flat_map(|p| p.to_array()),
         )
     };
+
     let positions = flat(frames.collect());
     let moved = flat(
         (0..4)
@@ -273,37 +296,43 @@ fn positions_under_the_name_of_displacements_are_told() {
             })
             .collect(),
     );
+
     let folder = folder(&[
         ("t.obj", TRIANGLE.as_bytes()),
         ("x.npy", &positions),
         ("d.npy", &moved),
     ]);
-    let problems = |locator: &str| {
+
+    let warnings = |locator: &str| {
         load(locator, &LoadOptions::default().with_folder(folder.path()))
             .unwrap()
-            .problems
+            .warnings
     };
+
     assert!(
-        problems("t.obj+x.npy")
+        warnings("t.obj+x.npy")
             .iter()
             .any(|p| p.contains("looks like absolute positions") && p.contains("x.frames.npy"))
     );
+
     assert!(
-        !problems("t.obj+d.npy")
+        !warnings("t.obj+d.npy")
             .iter()
             .any(|p| p.contains("absolute"))
     );
 }
 
 #[test]
-fn an_up_axis_that_a_format_does_not_know_is_told() {
+fn an_up_axis_that_a_format_cannot_store_is_reported() {
     let folder = folder(&[]);
     let mut asset = obj::read(TRIANGLE.as_bytes()).unwrap();
     asset.up_axis = UpAxis::Z;
+
     assert_eq!(
         save(&asset, folder.path().join("up.obj")).unwrap().left_out,
         ["the up axis Z"]
     );
+
     assert_says(
         &save(&asset, folder.path().join("up.glb")).unwrap().left_out[0],
         &["the up axis Z", "Y up", "on its side"],
@@ -311,7 +340,7 @@ fn an_up_axis_that_a_format_does_not_know_is_told() {
 }
 
 #[test]
-fn what_cannot_be_written_leaves_nothing_behind() {
+fn a_failed_write_leaves_nothing_behind() {
     let folder = folder(&[("file", b"x"), ("taken/x", b"x")]);
     let asset = obj::read(TRIANGLE.as_bytes()).unwrap();
     let message = |name: &str| {
@@ -319,12 +348,14 @@ fn what_cannot_be_written_leaves_nothing_behind() {
             .unwrap_err()
             .to_string()
     };
+
     fs::create_dir(folder.path().join("dir.obj")).unwrap();
-    // A regular file in the way declines every user, root included.
+    // A regular file as parent fails for every user, also for root.
     assert_says(
         &message("file/out.obj"),
         &["file/out.obj", "cannot be written"],
     );
+
     assert_says(&message("dir.obj"), &["dir.obj", "folder"]);
     assert_says(&message("out.xyzzy"), &["out.xyzzy", "unknown", "obj"]);
     assert_says(
@@ -336,10 +367,12 @@ fn what_cannot_be_written_leaves_nothing_behind() {
             "make it first",
         ],
     );
+
     let mut left: Vec<_> = fs::read_dir(folder.path())
         .unwrap()
         .map(|e| e.unwrap().file_name())
         .collect();
+
     left.sort();
     assert_eq!(left, ["dir.obj", "file", "taken"]);
 }
@@ -356,7 +389,7 @@ impl Specimens for OnlyDot {
 }
 
 #[test]
-fn specimens_come_from_whoever_makes_them() {
+fn specimens_come_from_the_caller() {
     let options = LoadOptions::default().with_specimens(&OnlyDot);
     assert_eq!(load("specimen:dot", &options).unwrap().vertex_count(), 1);
     assert_says(
@@ -366,18 +399,20 @@ fn specimens_come_from_whoever_makes_them() {
 }
 
 #[test]
-fn what_a_format_cannot_hold_is_told() {
+fn content_that_a_format_cannot_store_is_reported() {
     let deltas = npy::write_f32(&[1, 3, 3], [1.0; 9]);
     let folder = folder(&[
         ("t.obj", TRIANGLE.as_bytes()),
         ("d.npy", &deltas),
         ("d.names.txt", b"lift\n"),
     ]);
+
     let asset = load(
         "t.obj+d.npy",
         &LoadOptions::default().with_folder(folder.path()),
     )
     .unwrap();
+
     assert_eq!(asset.target_names(), ["lift"]);
     assert_eq!(
         save(&asset, folder.path().join("out.obj"))
@@ -385,6 +420,7 @@ fn what_a_format_cannot_hold_is_told() {
             .left_out,
         ["1 target(s)"]
     );
+
     let mut resting = asset.clone();
     resting.objects[0].rest_weights = vec![0.5];
     assert_eq!(
@@ -393,6 +429,7 @@ fn what_a_format_cannot_hold_is_told() {
             .left_out,
         ["1 weight(s) at rest (all targets rest at zero)"]
     );
+
     let frames = npy::write_f32(&[1, 3, 3], [1.0; 9]);
     fs::write(folder.path().join("w.frames.npy"), frames).unwrap();
     let mut clip = load(
@@ -400,6 +437,7 @@ fn what_a_format_cannot_hold_is_told() {
         &LoadOptions::default().with_folder(folder.path()),
     )
     .unwrap();
+
     clip.clips[0].frames_per_second = 60.0;
     assert_eq!(
         save(&clip, folder.path().join("o.obj+o.frames.npy"))
@@ -410,7 +448,7 @@ fn what_a_format_cannot_hold_is_told() {
 }
 
 #[test]
-fn what_is_odd_in_the_second_file_is_told_too() {
+fn warnings_of_the_second_file_are_reported() {
     let turned = TRIANGLE.replace("f 1 2 3", "f 1 3 2");
     assert_ne!(turned, TRIANGLE);
     let folder = folder(&[
@@ -418,6 +456,6 @@ fn what_is_odd_in_the_second_file_is_told_too() {
         ("rig/smile.obj", format!("{turned}l 1 2\n").as_bytes()),
     ]);
     let rig = load("rig", &LoadOptions::default().with_folder(folder.path())).unwrap();
-    assert_says(&rig.problems[0], &["smile.obj", "1 × 'l'"]);
-    assert_says(&rig.problems[1], &["smile.obj", "not those of the neutral"]);
+    assert_says(&rig.warnings[0], &["smile.obj", "1 × 'l'"]);
+    assert_says(&rig.warnings[1], &["smile.obj", "not those of the neutral"]);
 }

@@ -1,5 +1,5 @@
-//! Broken files of every format are declined in one line that names the file, the place and the
-//! reason.
+//! Damaged files of every format are rejected with one line that names the file, the position and
+//! the reason.
 
 use std::fs;
 
@@ -41,7 +41,7 @@ fn cut(bytes: &[u8], keep: usize) -> &[u8] {
 }
 
 #[test]
-fn files_that_are_cut_off_say_where() {
+fn truncated_files_are_reported_with_their_position() {
     let asset = rising();
     let ply = ply::write(&asset).unwrap().bytes;
     assert_says(
@@ -51,41 +51,46 @@ fn files_that_are_cut_off_say_where() {
             "face 0 of 1 needs 4 bytes, but 3 are left",
         ],
     );
+
     assert_says(
         &message("head.ply", cut(&ply, 60)),
         &["head.ply, line ", "before 'end_header'"],
     );
+
     let mdd = point_cache::write_mdd(&asset).unwrap().bytes;
     assert_says(
         &message("cut.mdd", cut(&mdd, mdd.len() - 1)),
         &[
             "cut.mdd, byte 8: ",
-            "3 frames of 3 points are promised",
+            "3 frames of 3 points are announced",
             "119 are left",
         ],
     );
+
     let pc2 = point_cache::write_pc2(&asset).unwrap().bytes;
     assert_says(
         &message("cut.pc2", cut(&pc2, pc2.len() - 1)),
-        &["cut.pc2, byte 32: ", "3 samples of 3 points are promised"],
+        &["cut.pc2, byte 32: ", "3 samples of 3 points are announced"],
     );
+
     let usda = usda::write(&asset).unwrap().bytes;
     assert_says(
         &message("cut.usda", cut(&usda, usda.len() / 2)),
         &["cut.usda, line ", "the file ends", "cut off"],
     );
+
     let stl = [&[b'x'; 80][..], &2_u32.to_le_bytes(), &[0; 99]].concat();
     assert_says(
         &message("cut.stl", &stl),
         &[
             "cut.stl, byte 84: ",
-            "2 triangles are promised, which need 100 bytes, but 99 are left",
+            "2 triangles are announced, which need 100 bytes, but 99 are left",
         ],
     );
 }
 
 #[test]
-fn promises_of_gigabytes_in_a_small_file_are_declined() {
+fn sizes_of_gigabytes_in_a_small_file_are_rejected() {
     let ply = "ply\nformat binary_little_endian 1.0\nelement vertex 4000000000\nproperty float x\nproperty float y\nproperty float z\nend_header\n";
     assert_says(
         &message("huge.ply", ply.as_bytes()),
@@ -95,16 +100,19 @@ fn promises_of_gigabytes_in_a_small_file_are_declined() {
             "48000000000 bytes, but 0 are left",
         ],
     );
+
     let stl = [&[b'x'; 80][..], &u32::MAX.to_le_bytes()].concat();
     assert_says(
         &message("huge.stl", &stl),
         &["huge.stl, byte 84", "4294967295 triangles"],
     );
+
     let mdd = [i32::MAX.to_be_bytes(), i32::MAX.to_be_bytes()].concat();
     assert_says(
         &message("huge.mdd", &mdd),
         &["huge.mdd, byte 8", "2147483647 frames"],
     );
+
     let usda = "#usda 1.0\n( startTimeCode = 0 endTimeCode = 999999 )\ndef Mesh \"m\" { point3f[] points.timeSamples = { 0: [(0,0,0), (1,1,1)] } }\n";
     assert_says(
         &message("huge.usda", usda.as_bytes()),
@@ -117,7 +125,7 @@ fn promises_of_gigabytes_in_a_small_file_are_declined() {
 }
 
 #[test]
-fn mixed_byte_orders_in_a_ply_are_named() {
+fn mixed_byte_orders_in_a_ply_are_reported() {
     let ply = String::from_utf8_lossy(&ply::write(&rising()).unwrap().bytes)
         .replace("1.0\n", "1.0\nformat binary_big_endian 1.0\n");
     assert_says(
@@ -130,7 +138,7 @@ fn mixed_byte_orders_in_a_ply_are_named() {
 }
 
 #[test]
-fn nan_in_frames_is_declined_by_work_and_listed_for_a_report() {
+fn nan_in_frames_is_an_error_or_a_warning_on_request() {
     let mut mdd = point_cache::write_mdd(&rising()).unwrap().bytes;
     let end = mdd.len();
     mdd[end - 4..].copy_from_slice(&f32::NAN.to_be_bytes());
@@ -142,12 +150,13 @@ fn nan_in_frames_is_declined_by_work_and_listed_for_a_report() {
 
 #[cfg(feature = "fbx")]
 #[test]
-fn what_is_no_scene_is_no_fbx() {
-    let scene = include_bytes!("../src/fbx/quad.fbx");
+fn a_file_that_is_not_a_scene_is_rejected_as_fbx() {
+    let scene = include_bytes!("../src/formats/fbx/quad.fbx");
     assert_says(
         &message("text.fbx", b"this is not a scene\n"),
-        &["text.fbx, byte 0", "no FBX scene"],
+        &["text.fbx, byte 0", "not an FBX scene"],
     );
+
     assert_says(
         &message(
             "part.fbx",
@@ -155,6 +164,7 @@ fn what_is_no_scene_is_no_fbx() {
         ),
         &["part.fbx", "cut off", "export it again"],
     );
+
     assert_says(
         &message("cut.fbx", cut(scene, scene.len() / 2)),
         &["cut.fbx, byte ", "cut off"],
@@ -162,7 +172,7 @@ fn what_is_no_scene_is_no_fbx() {
 }
 
 #[test]
-fn a_file_under_another_format_s_name_is_told_what_it_is() {
+fn the_error_for_a_wrong_ending_names_the_real_format() {
     let asset = rising();
     let folder = tempfile::tempdir().unwrap();
     for ending in ["obj", "glb", "ply", "usda", "pc2"] {
@@ -177,6 +187,7 @@ fn a_file_under_another_format_s_name_is_told_what_it_is() {
             if (ending, wrong) == ("glb", "gltf") {
                 continue;
             }
+
             let text = message(&format!("wrong.{wrong}"), &bytes);
             assert_says(
                 &text,
@@ -190,7 +201,7 @@ fn a_file_under_another_format_s_name_is_told_what_it_is() {
 }
 
 #[test]
-fn a_cache_for_another_mesh_is_named() {
+fn a_cache_for_another_mesh_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     save(&rising(), folder.path().join("rise.mdd")).unwrap();
     fs::write(
@@ -198,11 +209,13 @@ fn a_cache_for_another_mesh_is_named() {
         "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n",
     )
     .unwrap();
+
     let error = load(
         "quad.obj+rise.mdd",
         &LoadOptions::default().with_folder(folder.path()),
     )
     .unwrap_err()
     .to_string();
+
     assert_says(&error, &["rise.mdd", "3 vertices", "4"]);
 }

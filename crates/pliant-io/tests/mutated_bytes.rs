@@ -1,4 +1,4 @@
-//! Readers meet damaged files: they decline or give an asset, and never panic, hang or grow.
+//! Damaged files: readers return an error or an asset, and never panic, hang or exhaust memory.
 
 use pliant_io::{
     Animation, Asset, Format, MarkerFile, Motion, NoFiles, Shape, markers, npy, obj, off, ply,
@@ -30,6 +30,7 @@ fn mutated(seed: Vec<u8>) -> impl Strategy<Value = Vec<u8>> {
             if bytes.is_empty() {
                 break;
             }
+
             let at = at.index(bytes.len());
             match kind {
                 0 => bytes[at] = byte,
@@ -38,8 +39,10 @@ fn mutated(seed: Vec<u8>) -> impl Strategy<Value = Vec<u8>> {
                 _ if byte < 16 => bytes.truncate(at),
                 _ => bytes.extend_from_within(at..),
             }
+
             bytes.truncate(100_000);
         }
+
         bytes
     })
 }
@@ -55,6 +58,7 @@ fn moving() -> Asset {
         vertices: vec![2],
         deltas: vec![Vec3::Z],
     });
+
     let mut asset = Asset::from_rig(Rig::new(mesh, vec![lid]).unwrap());
     let mut clip = Animation::new("blink", 3);
     let track = WeightTrack::new(
@@ -63,19 +67,22 @@ fn moving() -> Asset {
         Interpolation::Linear,
     )
     .unwrap();
+
     clip.motions.push(Motion::new(0, Shape::Weights(track)));
     asset.clips.push(clip);
     asset
 }
 
-/// Declined, or an asset that stays within the size of its file.
-fn declined_or_whole(format: Format, bytes: &[u8]) -> Result<(), TestCaseError> {
+/// ReadFailure, or an asset that stays within the size of its file.
+fn rejected_or_valid(format: Format, bytes: &[u8]) -> Result<(), TestCaseError> {
     let Ok(asset) = format.read(bytes, &NoFiles) else {
         return Ok(());
     };
+
     // What is stored takes a byte or more each; packed text of FBX and held frames take less.
     prop_assert!(asset.vertex_count() <= 100 * bytes.len());
     let _ = asset.rig();
+
     for clip in &asset.clips {
         for frame in [0, clip.frame_count.saturating_sub(1)]
             .into_iter()
@@ -89,6 +96,7 @@ fn declined_or_whole(format: Format, bytes: &[u8]) -> Result<(), TestCaseError> 
             }
         }
     }
+
     Ok(())
 }
 
@@ -108,7 +116,7 @@ fn stl_packed() -> Vec<u8> {
 }
 
 #[cfg(feature = "fbx")]
-const FBX: &[u8] = include_bytes!("../src/fbx/quad.fbx");
+const FBX: &[u8] = include_bytes!("../src/formats/fbx/quad.fbx");
 
 /// Two points over three frames of 16-bit integers, with names, a rate and an analog sample.
 fn c3d() -> Vec<u8> {
@@ -116,12 +124,15 @@ fn c3d() -> Vec<u8> {
     bytes[..10].copy_from_slice(&[2, 0x50, 2, 0, 1, 0, 1, 0, 3, 0]);
     bytes[12..18].copy_from_slice(&[0, 0, 0x80, 0x3f, 3, 0]);
     bytes[512..516].copy_from_slice(&[1, 0x50, 1, 84]);
+
     let records =
         b"\x05\xffPOINT\x03\x00\x00\x06\x01LABELS\x0b\x00\xff\x02\x02\x02M1M2\x00\x04\x01RATE\x09\x00\x04\x00\x00\x00\xf0\x42\x00\x00";
     bytes[516..516 + records.len()].copy_from_slice(records);
+
     for word in 0..27_i16 {
         bytes.extend_from_slice(&(word - 4 * (word % 5)).to_le_bytes());
     }
+
     bytes
 }
 
@@ -131,8 +142,8 @@ const BVH: &[u8] = b"HIERARCHY\nROOT hip\n{\n OFFSET 0 0 1\n CHANNELS 6 Xpositio
 const TABLE: &[u8] =
     b"Frame;M1_x;M1_y;M1_z;x2;y2;z2;note\n1;0,5;1;2;NA;NA;NA;a\n2;1e0;-1;nan;3;4;5;\n";
 
-/// Declined, or a take no larger than its file allows.
-fn declined_or_taken(
+/// ReadFailure, or a take no larger than its file allows.
+fn rejected_or_read(
     file: Result<MarkerFile, pliant_io::ReadError>,
     bytes: &[u8],
 ) -> Result<(), TestCaseError> {
@@ -145,6 +156,7 @@ fn declined_or_taken(
             .iter()
             .all(|gap| gap.first + gap.length <= track.frames().len())
     );
+
     prop_assert!(
         track
             .frames()
@@ -153,6 +165,7 @@ fn declined_or_taken(
             .flatten()
             .all(|place| place.is_finite())
     );
+
     Ok(())
 }
 
@@ -192,22 +205,22 @@ proptest! {
 
     #[test]
     fn a_damaged_capture_is_declined_or_read(bytes in mutated(c3d())) {
-        declined_or_taken(markers::c3d::read(&bytes), &bytes)?;
+        rejected_or_read(markers::c3d::read(&bytes), &bytes)?;
     }
 
     #[test]
     fn a_damaged_skeleton_in_motion_is_declined_or_read(bytes in mutated(BVH.to_vec())) {
-        declined_or_taken(markers::bvh::read(&bytes), &bytes)?;
+        rejected_or_read(markers::bvh::read(&bytes), &bytes)?;
     }
 
     #[test]
     fn a_damaged_table_of_markers_is_declined_or_read(bytes in mutated(TABLE.to_vec())) {
-        declined_or_taken(markers::csv::read(&bytes), &bytes)?;
+        rejected_or_read(markers::csv::read(&bytes), &bytes)?;
     }
 
     #[test]
     fn a_damaged_array_of_markers_is_declined_or_read(bytes in mutated(npy::write_f64(&[2, 3, 3], (0..18).map(f64::from)))) {
-        declined_or_taken(markers::read_array(&bytes), &bytes)?;
+        rejected_or_read(markers::read_array(&bytes), &bytes)?;
     }
 
     #[test]
@@ -219,42 +232,42 @@ proptest! {
 
     #[test]
     fn a_damaged_ply_is_declined_or_read(bytes in mutated(ply::write(&moving()).unwrap().bytes)) {
-        declined_or_whole(Format::Ply, &bytes)?;
+        rejected_or_valid(Format::Ply, &bytes)?;
     }
 
     #[test]
     fn a_damaged_ply_text_is_declined_or_read(bytes in mutated(PLY.to_vec())) {
-        declined_or_whole(Format::Ply, &bytes)?;
+        rejected_or_valid(Format::Ply, &bytes)?;
     }
 
     #[test]
     fn a_damaged_stl_is_declined_or_read(bytes in prop_oneof![mutated(stl_text()), mutated(stl_packed())]) {
-        declined_or_whole(Format::Stl, &bytes)?;
+        rejected_or_valid(Format::Stl, &bytes)?;
     }
 
     #[test]
-    fn a_damaged_point_cache_is_declined_or_read(
+    fn a_damaged_point_cache_is_rejected_or_read(
         mdd in mutated(point_cache::write_mdd(&moving()).unwrap().bytes),
         pc2 in mutated(point_cache::write_pc2(&moving()).unwrap().bytes),
     ) {
-        declined_or_whole(Format::Mdd, &mdd)?;
-        declined_or_whole(Format::Pc2, &pc2)?;
+        rejected_or_valid(Format::Mdd, &mdd)?;
+        rejected_or_valid(Format::Pc2, &pc2)?;
     }
 
     #[test]
     fn a_damaged_usda_is_declined_or_read(bytes in mutated(usda::write(&moving()).unwrap().bytes)) {
-        declined_or_whole(Format::Usda, &bytes)?;
+        rejected_or_valid(Format::Usda, &bytes)?;
     }
 
     #[cfg(feature = "fbx")]
     #[test]
     fn a_damaged_fbx_is_declined_or_read(bytes in mutated(FBX.to_vec())) {
-        declined_or_whole(Format::Fbx, &bytes)?;
+        rejected_or_valid(Format::Fbx, &bytes)?;
     }
 }
 
 #[test]
-fn the_seeds_of_takes_are_whole() {
+fn the_undamaged_takes_are_valid() {
     for (file, count, frames) in [
         (markers::c3d::read(&c3d()), 2, 3),
         (markers::bvh::read(BVH), 3, 2),

@@ -1,6 +1,6 @@
-//! Real files: read, written and read again.
+//! Round trips of real files.
 //!
-//! These need the folder that the environment variable `PLIANT_DATA` names. Without it they are
+//! These tests need the folder in the environment variable `PLIANT_DATA`. Without it, they are
 //! skipped and say so; with it, a missing file is a failure.
 
 use std::path::PathBuf;
@@ -38,6 +38,7 @@ fn assert_same(before: &Mesh, after: &Mesh) {
     let (mut a, mut b) = (before.to_builder(), after.to_builder());
     a.name.clear();
     b.name.clear();
+
     assert!(a.positions == b.positions, "positions");
     assert!(
         a.face_sizes == b.face_sizes && a.corners == b.corners,
@@ -77,12 +78,13 @@ const OBJS: [(&str, [usize; 3]); 12] = [
 ];
 
 #[test]
-fn real_objs_have_their_counts_and_come_back_whole() {
+fn real_objs_have_their_counts_and_survive_a_round_trip() {
     let folder = tempfile::tempdir().unwrap();
     for (name, counts) in OBJS {
         let Some(path) = data(name) else { return };
         let asset = read(path.to_str().unwrap());
         let mesh = asset.mesh().unwrap();
+
         assert_eq!(
             [
                 mesh.vertex_count(),
@@ -92,14 +94,17 @@ fn real_objs_have_their_counts_and_come_back_whole() {
             counts,
             "{name}"
         );
+
         assert_eq!(
             asset.objects.len(),
             1,
             "{name}: groups and materials make no object"
         );
+
         let copy = folder.path().join("copy.obj");
         let saved = save(&asset, &copy).unwrap();
         assert!(saved.left_out.is_empty(), "{name}: {:?}", saved.left_out);
+
         let again = read(copy.to_str().unwrap());
         assert_same(&mesh, &again.mesh().unwrap());
         assert_eq!(
@@ -120,13 +125,15 @@ fn real_offs_have_their_counts() {
         let Some(path) = data(name) else { return };
         let asset = read(path.to_str().unwrap());
         let mesh = asset.mesh().unwrap();
+
         assert_eq!(
             (mesh.vertex_count(), mesh.face_count()),
             (vertices, faces),
             "{name}"
         );
+
         assert!(
-            mesh.positions().iter().all(|p| p.is_finite()) && asset.problems.is_empty(),
+            mesh.positions().iter().all(|p| p.is_finite()) && asset.warnings.is_empty(),
             "{name}"
         );
     }
@@ -144,28 +151,33 @@ const CLIPS: [(&str, usize); 8] = [
 ];
 
 #[test]
-fn real_clips_have_their_frames_and_names_and_come_back_bit_by_bit() {
+fn real_clips_survive_a_round_trip_exactly() {
     let folder = tempfile::tempdir().unwrap();
     for (name, frames) in CLIPS {
         let Some(path) = data(&format!("{name}.reference.obj")) else {
             return;
         };
+
         let stem = name.rsplit('/').next().unwrap();
         let asset = read(&format!("{}+{stem}.frames.npy", path.display()));
         let clip = asset.clip().unwrap();
+
         assert_eq!(
             (clip.frames().len(), clip.frame_names().len(), clip.name()),
             (frames, frames, stem),
             "{name}"
         );
+
         let out = format!(
             "{0}/{stem}.reference.obj+{stem}.frames.npy",
             folder.path().display()
         );
+
         assert!(save(&asset, &out).unwrap().left_out.is_empty());
         let again = read(&out).clip().unwrap();
         assert!(again.frames() == clip.frames(), "{name}: {frames} frames");
         assert_eq!(again.frame_names(), clip.frame_names());
+
         let last = read(&format!("{out}@{}", frames - 1));
         assert!(
             last.mesh().unwrap().positions() == clip.frames()[frames - 1],
@@ -175,19 +187,22 @@ fn real_clips_have_their_frames_and_names_and_come_back_bit_by_bit() {
 }
 
 #[test]
-fn the_head_s_deltas_give_back_its_source_meshes() {
+fn the_deltas_of_the_head_give_its_source_meshes() {
     let Some(path) = data("ict-facekit/generic_neutral_mesh.obj") else {
         return;
     };
+
     let asset = read(&format!("{}+expressions.delta.npy", path.display()));
     let rig = asset.rig().unwrap();
     assert_eq!(rig.targets().len(), 57);
+
     let jaw = rig
         .targets()
         .iter()
         .position(|t| t.name == "jawOpen")
         .unwrap();
     let mut weights = vec![0.0; 57];
+
     weights[jaw] = 1.0;
     let posed = rig.evaluate(&weights);
     let source = read(
@@ -198,11 +213,13 @@ fn the_head_s_deltas_give_back_its_source_meshes() {
     )
     .mesh()
     .unwrap();
+
     let worst = posed
         .iter()
         .zip(source.positions())
         .map(|(a, b)| (*a - *b).abs().max_element())
         .fold(0.0, f64::max);
+
     // Six decimals in the text and a float32 of at most 4 cm in the array.
     assert!(worst < 1e-6, "{worst}");
 
@@ -213,7 +230,7 @@ fn the_head_s_deltas_give_back_its_source_meshes() {
 }
 
 #[test]
-fn makehuman_targets_move_its_base() {
+fn makehuman_targets_move_the_base_mesh() {
     let Some(base) = data("makehuman-face/base.obj") else {
         return;
     };
@@ -226,20 +243,24 @@ fn makehuman_targets_move_its_base() {
 }
 
 #[test]
-fn a_plain_array_holds_the_numbers_of_the_text() {
+fn an_array_has_the_numbers_of_the_obj() {
     let Some(path) = data("candide3/candide3.obj") else {
         return;
     };
+
     let asset = read(path.to_str().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("v.npy");
+
     assert!(save(&asset, &out).unwrap().left_out.is_empty());
     let array = pliant_io::npy::read(&std::fs::read(out).unwrap()).unwrap();
     assert_eq!(array.shape, [113, 3]);
+
     let points: Vec<DVec3> = array
         .values
         .chunks_exact(3)
         .map(DVec3::from_slice)
         .collect();
+
     assert_eq!(points, asset.mesh().unwrap().positions());
 }

@@ -1,7 +1,6 @@
-//! Real files in the formats beside OBJ: against the meshes their authors publish, and there and
-//! back.
+//! Real files in formats other than OBJ: compared with the published meshes, and round trips.
 //!
-//! These need the folder that the environment variable `PLIANT_DATA` names. Without it they are
+//! These tests need the folder in the environment variable `PLIANT_DATA`. Without it, they are
 //! skipped and say so; with it, a missing file is a failure.
 
 use std::collections::HashSet;
@@ -83,10 +82,12 @@ fn ply_keeps_every_bit_of_positions_polygons_and_uvs() {
         let Some(path) = data(name) else { return };
         let before = read(&path).mesh().unwrap();
         let after = again(&read(&path), "copy.ply").mesh().unwrap();
+
         assert!(
             before.positions() == after.positions() && before.faces().eq(after.faces()),
             "{name}"
         );
+
         assert!(
             corner_uvs(&before) == corner_uvs(&after),
             "{name}: texture coordinates"
@@ -101,21 +102,25 @@ fn usda_keeps_polygons_names_and_labels_and_single_precision() {
         let asset = read(&path);
         let before = asset.mesh().unwrap();
         let after = again(&asset, "copy.usda").mesh().unwrap();
+
         assert!(before.faces().eq(after.faces()), "{name}");
         let rounding = f64::from(f32::EPSILON) * diagonal(before.positions());
         assert!(
             farthest(before.positions(), after.positions()) <= rounding,
             "{name}"
         );
+
         let single = |uvs: Vec<Option<DVec2>>| {
             uvs.into_iter()
                 .map(|uv| uv.map(|uv| uv.as_vec2()))
                 .collect::<Vec<_>>()
         };
+
         assert!(
             single(corner_uvs(&before)) == single(corner_uvs(&after)),
             "{name}: texture coordinates"
         );
+
         assert!(
             before.groups() == after.groups() && before.materials() == after.materials(),
             "{name}: labels"
@@ -134,10 +139,11 @@ fn usda_keeps_every_target_of_a_real_head() {
 }
 
 #[test]
-fn clips_come_back_from_point_caches_and_usda_as_they_were() {
+fn clips_survive_a_round_trip_through_point_caches_and_usda() {
     let Some(path) = data("elastic-cow/elastic-cow-every4th.reference.obj") else {
         return;
     };
+
     let asset = read(&format!("{path}+elastic-cow-every4th.frames.npy"));
     let before = asset.clip().unwrap();
     for name in ["cow.mdd", "cow.pc2", "cow.usda"] {
@@ -146,6 +152,7 @@ fn clips_come_back_from_point_caches_and_usda_as_they_were() {
             after.clip().unwrap().frames() == before.frames(),
             "{name}: frames of single precision"
         );
+
         // A point cache has no place for a name, so that its file gives one.
         assert_eq!(
             after.clips[0].name,
@@ -156,15 +163,18 @@ fn clips_come_back_from_point_caches_and_usda_as_they_were() {
             },
             "{name}"
         );
+
         assert_eq!(
             after.clips[0].frames_per_second,
             before.frames_per_second(),
             "{name}"
         );
     }
+
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(&path, folder.path().join("cow.obj")).unwrap();
     save(&asset, folder.path().join("cow.mdd")).unwrap();
+
     let pair = read(&format!("{}/cow.obj+cow.mdd", folder.path().display()));
     assert!(pair.clip().unwrap().frames() == before.frames());
     assert_eq!(pair.mesh().unwrap().face_count(), 5804);
@@ -179,6 +189,7 @@ fn real_point_caches_have_their_frames() {
         let Some(path) = data(&format!("point-caches/{name}")) else {
             return;
         };
+
         let asset = read(&path);
         let clip = asset.clip().unwrap();
         assert_eq!(
@@ -189,7 +200,8 @@ fn real_point_caches_have_their_frames() {
             ),
             (frames, points, 0)
         );
-        assert!(asset.problems.is_empty(), "{:?}", asset.problems);
+
+        assert!(asset.warnings.is_empty(), "{:?}", asset.warnings);
         let ending = &name[name.len() - 3..];
         assert!(
             again(&asset, &format!("copy.{ending}"))
@@ -210,27 +222,33 @@ fn fbx_in_betweens_give_the_meshes_that_maya_exported() {
         )) else {
             return;
         };
+
         let asset = read(&path);
         assert_eq!((asset.vertex_count(), asset.target_names().len()), (26, 2));
+
         let between: usize = asset.objects[0]
             .rig
             .targets()
             .iter()
             .map(|t| t.in_betweens.len())
             .sum();
+
         assert_eq!(between, 3, "five shapes on two channels");
         for frame in [1, 30, 60, 65, 71, 80, 89, 120] {
             let expected =
                 read(&data(&format!("fbx-blendshapes/maya_blend_inbetween_{frame}.obj")).unwrap())
                     .mesh()
                     .unwrap();
+
             // The author's frame 1 is frame 0; the text has six decimals.
             let far = farthest(
                 &asset.frame_positions(frame - 1).unwrap(),
                 expected.positions(),
             );
+
             assert!(far < 1e-6, "{kind}, frame {frame}: {far}");
         }
+
         let copy = again(&asset, "copy.usda");
         for frame in [0, 29, 64, 119] {
             let far = farthest(
@@ -249,6 +267,7 @@ fn fbx_versions_of_one_scene_agree() {
     let Some(first) = data(&names[0]).map(|path| read(&path)) else {
         return;
     };
+
     assert_eq!(
         (
             first.vertex_count(),
@@ -257,6 +276,7 @@ fn fbx_versions_of_one_scene_agree() {
         ),
         (8, 2, 6)
     );
+
     for name in &names[1..] {
         let other = read(&data(name).unwrap());
         // Later exporters put the deformer's name before the channel's.
@@ -268,6 +288,7 @@ fn fbx_versions_of_one_scene_agree() {
             ) < 1e-6,
             "{name}"
         );
+
         assert!(
             farthest(
                 &other.rig().unwrap().evaluate(&[0.7, 0.4]),
@@ -283,14 +304,17 @@ fn a_captured_head_has_its_52_channels() {
     let Some(path) = data("facecap-head/FaceCapHeadGeneric.fbx") else {
         return;
     };
+
     let asset = read(&path);
     assert_eq!(asset.target_names().len(), 52);
+
     let head = asset
         .objects
         .iter()
         .find(|o| !o.rig.targets().is_empty())
         .unwrap();
     let mesh = head.rig.neutral();
+
     assert_eq!(
         (
             mesh.vertex_count(),
@@ -299,6 +323,7 @@ fn a_captured_head_has_its_52_channels() {
         ),
         (2659, 2674, 5032)
     );
+
     assert!(!mesh.uv_layers().is_empty());
     for name in ["jawOpen", "eyeBlink_L", "mouthSmile_R"] {
         assert!(
@@ -314,15 +339,18 @@ fn an_fbx_cache_gives_the_meshes_that_max_exported() {
     let Some(path) = data("point-caches/max_cache_box_7500_binary.fbx") else {
         return;
     };
+
     let asset = read(&path);
-    assert!(asset.problems.is_empty(), "{:?}", asset.problems);
+    assert!(asset.warnings.is_empty(), "{:?}", asset.warnings);
     assert!(matches!(asset.clips[0].motions[0].shape, Shape::Points(_)));
+
     let first = (asset.clips[0].start_secs * asset.clips[0].frames_per_second).round() as usize;
     for frame in [44, 48] {
         let expected = read(&data(&format!("point-caches/max_cache_box_{frame}.obj")).unwrap())
             .mesh()
             .unwrap();
         let found = asset.at_frame(frame - first).unwrap().mesh().unwrap();
+
         // The exporters number vertices differently, but write faces in one order.
         let corners = |mesh: &Mesh| {
             mesh.faces()
@@ -330,30 +358,32 @@ fn an_fbx_cache_gives_the_meshes_that_max_exported() {
                 .map(|&v| mesh.positions()[v as usize])
                 .collect::<Vec<_>>()
         };
+
         let far = farthest(&corners(&found), &corners(&expected));
         assert!(far < 1e-4, "frame {frame}: {far}");
     }
 }
 
 #[test]
-fn an_fbx_skeleton_moves_its_mesh_as_the_rig_that_was_fitted_to_it_does() {
+fn an_fbx_skeleton_moves_its_mesh_like_the_fitted_rig() {
     let Some(path) = data("dem-bones/Bone_All.fbx") else {
         return;
     };
-    let (true_rig, fitted) = (
-        read(&path),
-        read(&data("dem-bones/Decomposition_20.fbx").unwrap()),
-    );
-    let (a, b) = (true_rig.clip().unwrap(), fitted.clip().unwrap());
+
+    let true_rig = read(&path);
+    let fitted = read(&data("dem-bones/Decomposition_20.fbx").unwrap());
+    let a = true_rig.clip().unwrap();
+    let b = fitted.clip().unwrap();
+
     assert_eq!((a.frames().len(), a.reference().vertex_count()), (400, 754));
     let rms = |f: &dyn Fn(usize, usize) -> DVec3| {
         let all = (0..400).flat_map(|k| (0..754).map(move |v| (k, v)));
         (all.map(|(k, v)| f(k, v).length_squared()).sum::<f64>() / (400.0 * 754.0)).sqrt()
     };
-    let (between, motion) = (
-        rms(&|k, v| a.frames()[k][v] - b.frames()[k][v]),
-        rms(&|k, v| a.frames()[k][v] - a.reference().positions()[v]),
-    );
+
+    let between = rms(&|k, v| a.frames()[k][v] - b.frames()[k][v]);
+    let motion = rms(&|k, v| a.frames()[k][v] - a.reference().positions()[v]);
+
     // Twenty bones cannot follow every bend; were either skeleton read wrongly, the two would
     // differ as much as they move.
     assert!(between < 0.1 * motion, "{between} of {motion}");
@@ -364,21 +394,25 @@ fn an_fbx_skeleton_moves_its_mesh_as_the_rig_that_was_fitted_to_it_does() {
 }
 
 #[test]
-fn an_fbx_that_stands_on_z_says_so_where_that_is_lost() {
+fn the_z_up_axis_of_an_fbx_is_reported_when_it_is_lost() {
     let Some(path) = data("point-caches/max_cache_box_7500_binary.fbx") else {
         return;
     };
+
     let asset = read(&path);
     assert_eq!(asset.up_axis, UpAxis::Z);
+
     let folder = tempfile::tempdir().unwrap();
     let lost = save(&asset, folder.path().join("box.glb"))
         .unwrap()
         .left_out;
+
     assert!(
         lost.iter()
             .any(|what| what.contains("the up axis Z") && what.contains("on its side")),
         "{lost:?}"
     );
+
     let copy = again(&asset, "copy.usda");
     assert_eq!(
         (copy.up_axis, copy.meters_per_unit),
@@ -392,6 +426,7 @@ fn usd_blend_shapes_equal_their_baked_baseline() {
     let Some(path) = data("usd-blendshapes/blendshapes.usda") else {
         return;
     };
+
     let asset = read(&format!("{path}#/TestPlane/Mesh"));
     let clip = asset.clip().unwrap();
     assert_eq!(
@@ -402,6 +437,7 @@ fn usd_blend_shapes_equal_their_baked_baseline() {
         ),
         (131, 121, 100)
     );
+
     let names: Vec<String> = "ABCDEF".chars().map(|c| format!("target{c}")).collect();
     assert_eq!(asset.target_names(), names);
     assert_eq!(
@@ -413,10 +449,12 @@ fn usd_blend_shapes_equal_their_baked_baseline() {
             .collect::<Vec<_>>(),
         [0, 0, 2, 1, 1, 1]
     );
+
     let baked = read(&format!(
         "{}#/TestPlane/Mesh",
         data("usd-blendshapes/baseline/blendshapes.baked.usda").unwrap()
     ));
+
     let size = baked
         .clip()
         .unwrap()
@@ -424,6 +462,7 @@ fn usd_blend_shapes_equal_their_baked_baseline() {
         .iter()
         .map(|f| diagonal(f))
         .fold(0.0, f64::max);
+
     for (k, (found, expected)) in clip
         .frames()
         .iter()
@@ -433,28 +472,33 @@ fn usd_blend_shapes_equal_their_baked_baseline() {
         let far = farthest(found, expected);
         assert!(far < 1e-6 * size, "frame {k}: {far}");
     }
+
     let copy = again(&asset, "copy.usda");
     assert_eq!(
         copy.objects[0].rig.targets(),
         asset.objects[0].rig.targets()
     );
+
     let worst = clip
         .frames()
         .iter()
         .zip(copy.clip().unwrap().frames())
         .map(|(a, b)| farthest(a, b))
         .fold(0.0, f64::max);
+
     assert!(worst < 1e-6 * size, "{worst}");
 }
 
 #[test]
-fn loose_triangles_of_a_real_mesh_weld_to_its_places() {
+fn loose_triangles_of_a_real_mesh_weld_to_its_vertices() {
     let Some(path) = data("elastic-cow/elastic-cow-every4th.reference.obj") else {
         return;
     };
+
     let mesh = read(&path).mesh().unwrap();
     let mut bytes = vec![0; 80];
     bytes.extend_from_slice(&(mesh.face_count() as u32).to_le_bytes());
+
     for triangle in mesh.triangles() {
         bytes.extend_from_slice(&[0; 12]);
         let corners = triangle.map(|v| {
@@ -464,18 +508,21 @@ fn loose_triangles_of_a_real_mesh_weld_to_its_places() {
                 .map(f32::to_le_bytes)
                 .concat()
         });
+
         bytes.extend_from_slice(&corners.concat());
         bytes.extend_from_slice(&[0; 2]);
     }
+
     let welded = pliant_io::stl::read(&bytes).unwrap().mesh().unwrap();
     let places: HashSet<_> = mesh
         .positions()
         .iter()
         .map(|p| (p.as_vec3() + Vec3::ZERO).to_array().map(f32::to_bits))
         .collect();
+
     assert_eq!(
         (welded.vertex_count(), welded.face_count()),
         (places.len(), mesh.face_count())
     );
-    assert_eq!(pliant_mesh::Health::of(&welded).boundary_loops, 0);
+    assert_eq!(pliant_mesh::MeshReport::of(&welded).boundary_loops, 0);
 }

@@ -1,4 +1,4 @@
-//! Skins in glTF: played by the rules of the specification, every key shows its frame.
+//! Written skins: a player that follows the glTF specification shows every frame.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,6 +17,7 @@ fn skinned() -> Asset {
             .map(|&(bone, weight)| Influence { bone, weight })
             .collect::<Vec<_>>()
     };
+
     let shares = [
         &[(0, 1.0)][..],
         &[(0, 0.5), (1, 0.5)],
@@ -25,12 +26,14 @@ fn skinned() -> Asset {
         &[(2, 1.0)],
         &[(0, 0.2), (1, 0.3), (2, 0.5)],
     ];
+
     let joint = |name: &str, x: f64, parent| Joint {
         name: name.into(),
         origin: DVec3::new(x, 0.5, 0.25),
         axes: DQuat::from_rotation_z(0.4 * x),
         parent,
     };
+
     let motion = |joint: u32, frame: u32| {
         let angle = 0.3 * f64::from(frame * (joint + 1));
         DAffine3::from_rotation_translation(
@@ -38,6 +41,7 @@ fn skinned() -> Asset {
             DVec3::new(angle, 1.0, f64::from(joint)),
         )
     };
+
     let track = SkinTrack {
         binding: SkinBinding {
             skin: Arc::new(Skin::new(3, shares.map(share)).unwrap()),
@@ -56,6 +60,7 @@ fn skinned() -> Asset {
                 .collect(),
         ),
     };
+
     obj::read(text)
         .unwrap()
         .with_skin_clip(Animation::new("step", 0), &track)
@@ -85,6 +90,7 @@ impl Glb {
             .find(|(kind, _)| accessor["type"] == *kind)
             .unwrap()
             .1;
+
         let view = &self.json["bufferViews"][accessor["bufferView"].as_u64().unwrap() as usize];
         let bytes = &self.bytes[view["byteOffset"].as_u64().unwrap_or(0) as usize..];
         let number = |k: usize| match accessor["componentType"].as_u64().unwrap() {
@@ -93,6 +99,7 @@ impl Glb {
                 bytes[4 * k..4 * k + 4].try_into().unwrap(),
             )),
         };
+
         let count = accessor["count"].as_u64().unwrap() as usize;
         (0..count)
             .map(|row| (0..width).map(|k| number(row * width + k)).collect())
@@ -116,11 +123,13 @@ impl Glb {
                 )
             })
             .collect();
+
         let rest = |name: &str| {
             own[name]
                 .as_array()
                 .map(|list| list.iter().map(|x| x.as_f64().unwrap()).collect::<Vec<_>>())
         };
+
         let value = |name: &str, none: &[f64]| {
             moved
                 .get(name)
@@ -128,6 +137,7 @@ impl Glb {
                 .or_else(|| rest(name))
                 .unwrap_or_else(|| none.to_vec())
         };
+
         let local = DMat4::from_rotation_translation(
             DQuat::from_slice(&value("rotation", &[0.0, 0.0, 0.0, 1.0])).normalize(),
             DVec3::from_slice(&value("translation", &[0.0; 3])),
@@ -138,6 +148,7 @@ impl Glb {
                 .as_array()
                 .is_some_and(|c| c.iter().any(|c| *c == node))
         });
+
         parent.map_or(local, |parent| self.world(parent, key) * local)
     }
 
@@ -153,10 +164,12 @@ impl Glb {
             .unwrap()
             .iter()
             .map(|node| node.as_u64().unwrap() as usize);
+
         let moved: Vec<DMat4> = nodes
             .zip(&inverse)
             .map(|(node, inverse)| self.world(node, key) * DMat4::from_cols_slice(inverse))
             .collect();
+
         let place = |v: usize| {
             (0..4)
                 .map(|k| {
@@ -165,15 +178,17 @@ impl Glb {
                 })
                 .sum()
         };
+
         (0..rest.len()).map(place).collect()
     }
 }
 
 #[test]
-fn played_by_the_rules_every_key_shows_its_frame() {
+fn a_player_that_follows_the_specification_shows_every_frame() {
     let asset = skinned();
     let written = gltf::write(&asset);
     assert!(written.left_out.is_empty(), "{:?}", written.left_out);
+
     let glb = Glb::of(&written.bytes);
     assert_eq!(
         (
@@ -182,6 +197,7 @@ fn played_by_the_rules_every_key_shows_its_frame() {
         ),
         (1, 3)
     );
+
     assert_eq!(glb.json["animations"].as_array().unwrap().len(), 1);
     for key in 0..4 {
         let played = [glb.played(0, key), glb.played(1, key)].concat();
@@ -194,6 +210,7 @@ fn played_by_the_rules_every_key_shows_its_frame() {
             "frame {key}: {played:?} and {wanted:?}"
         );
     }
+
     assert!(
         glb.json["meshes"]
             .as_array()
@@ -205,7 +222,7 @@ fn played_by_the_rules_every_key_shows_its_frame() {
 }
 
 #[test]
-fn formats_without_skins_get_the_positions_and_say_so() {
+fn formats_without_skins_store_positions_and_report_it() {
     let asset = skinned();
     let written = usda::write(&asset).unwrap();
     assert!(
@@ -213,11 +230,11 @@ fn formats_without_skins_get_the_positions_and_say_so() {
         "{:?}",
         written.left_out
     );
+
     let read = usda::read(&written.bytes).unwrap();
-    let (wanted, found) = (
-        asset.frame_positions(3).unwrap(),
-        read.frame_positions(3).unwrap(),
-    );
+    let wanted = asset.frame_positions(3).unwrap();
+    let found = read.frame_positions(3).unwrap();
+
     assert!(
         found
             .iter()
@@ -227,13 +244,14 @@ fn formats_without_skins_get_the_positions_and_say_so() {
 }
 
 #[test]
-fn a_skin_of_another_mesh_is_declined() {
+fn a_skin_of_another_mesh_is_rejected() {
     let asset = skinned();
     let track = asset.clips[0].motions[0].skin.clone().unwrap();
     let message = asset
         .with_skin_clip(Animation::new("step", 0), &track)
         .unwrap_err()
         .to_string();
+
     assert!(
         message.contains("3 vertices") && message.contains("6 vertices"),
         "{message}"

@@ -2,8 +2,8 @@
 //! over the diagonal.
 //!
 //! `cargo bench -p pliant-learn --bench bones -- [COUNT] [NAME…]`, with `PLIANT_DATA` set; the peer
-//! that takes the same arguments is `benches/peers/bones_peers.py`. Cheburashka, whose bones are
-//! known to be 11, is asked for COUNT too.
+//! that takes the same arguments is `benches/peers/bones_peers.py`. Cheburashka has 11 known
+//! bones; it is also decomposed into COUNT.
 
 #![allow(clippy::print_stdout, reason = "a bench reports to its reader")]
 
@@ -31,6 +31,7 @@ fn main() {
         println!("skipped: PLIANT_DATA is not set");
         return;
     };
+
     let mut arguments = std::env::args()
         .skip(1)
         .filter(|argument| !argument.starts_with("--"))
@@ -38,6 +39,7 @@ fn main() {
     let count = arguments
         .next_if(|argument| argument.parse::<usize>().is_ok())
         .map_or(20, |count| count.parse().expect("a number"));
+
     let names: Vec<String> = arguments.collect();
     for (name, stem) in CLIPS
         .iter()
@@ -49,6 +51,7 @@ fn main() {
             .expect("a clip with bones");
         let ms = began.elapsed().as_secs_f64() * 1e3;
         let rms = made.rms / clip.reference().bounds().expect("vertices").diagonal();
+
         println!(
             "{name:<14} {ms:9.1} ms   {} bones   rms / diagonal {rms:.5}   {} rounds",
             made.bone_count(),
@@ -65,9 +68,11 @@ fn clip(data: &Path, stem: &str) -> Clip {
             .clip()
             .expect("one clip");
     }
+
     let mesh = |path: String| open(path).mesh().expect("one mesh");
     let frames = (1..=11)
         .map(|k| mesh(at(&format!("-{k:02}.obj"))).positions().to_vec())
         .collect();
+
     Clip::new("cheburashka", mesh(at(".obj")), frames).expect("poses of one mesh")
 }

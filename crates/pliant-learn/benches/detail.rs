@@ -1,10 +1,10 @@
-//! Details at the size of the published hand: 49 thousand vertices subdivided to 197 thousand, 14
-//! examples, 17 control points.
+//! Detail layer at the size of the hand of Huang et al. 2012: 49 thousand vertices subdivided to
+//! 197 thousand, 14 examples, 17 control points.
 //!
 //! `synthesis` is `h = H ω` for one pose; run it with `RAYON_NUM_THREADS=1` for one thread.
-//! `training` goes from heights to a predictor: settings chosen by leave-one-out, maps laid out.
-//! `raise` subdivides a base, finds its normals and adds the heights. `benches/peers/detail_peers.
-//! py` has the same sizes.
+//! `training` goes from heights to a predictor: hyper-parameter selection, height maps. `raise`
+//! subdivides a base, computes its normals and adds the heights. `benches/peers/detail_peers.py`
+//! has the same sizes.
 
 use std::f64::consts::TAU;
 use std::hint::black_box;
@@ -29,12 +29,14 @@ fn torus() -> Mesh {
     };
     let at = |i: u32, j: u32| (i % SIDE) * SIDE + j % SIDE;
     let squares = (0..SIDE * SIDE).map(|v| (v / SIDE, v % SIDE));
+
     let cut = |(i, j): (u32, u32)| {
         [
             [at(i, j), at(i + 1, j), at(i + 1, j + 1)],
             [at(i, j), at(i + 1, j + 1), at(i, j + 1)],
         ]
     };
+
     let triangles: Vec<[u32; 3]> = squares.flat_map(cut).collect();
     Mesh::from_triangles((0..SIDE * SIDE).map(place).collect(), &triangles)
         .expect("a torus is a mesh")
@@ -60,6 +62,7 @@ fn detailed() -> DetailedExamples {
     let ripple = |i: usize, p: &DVec3| {
         *p * (1.0 + 0.002 * (p.x * 40.0 + i as f64).sin() * (p.y * 37.0).cos())
     };
+
     let poses: Vec<Vec<DVec3>> = (0..EXAMPLES)
         .map(|i| {
             finer
@@ -69,6 +72,7 @@ fn detailed() -> DetailedExamples {
                 .collect()
         })
         .collect();
+
     let names = (1..EXAMPLES).map(|i| i.to_string()).collect();
     let base = Examples::new(mesh, frames, names).expect("poses of one mesh");
     DetailedExamples::from_poses(base, 1, poses.iter().map(Vec::as_slice))
@@ -83,34 +87,40 @@ fn detail(criterion: &mut Criterion) {
         .collect();
     let control = ControlPoints::new(base.reference(), &control).expect("distinct vertices");
     let goals = control.at(&bent(base.reference().positions(), 3));
-    let options = LearnOptions::default().with_method(Method::Arap);
+    let options = LearnOptions::default().with_method(Method::Sorkine2007);
+
     let mut group = criterion.benchmark_group("detail");
     for mode in [DetailMode::Direct, DetailMode::Auto] {
         let detail = DetailOptions::default().with_mode(mode);
         let model =
             Model::train_detailed(detailed.clone(), control.clone(), &options, &detail, &())
                 .expect("a model");
-        let (layer, driver) = (model.detail().expect("it has details"), model.driver());
-        let (shares, pose) = driver
-            .detail_shares(&goals)
+        let layer = model.detail().expect("it has details");
+        let driver = model.driver();
+        let (weights, pose) = driver
+            .detail_weights(&goals)
             .expect("as many goals as points");
+
         let mut heights = DetailHeights::default();
-        layer.sum_heights(&shares, &mut heights);
+        layer.sum_heights(&weights, &mut heights);
         group.sample_size(100);
         group.bench_function(format!("synthesis/{}/197k", mode.name()), |bench| {
-            bench.iter(|| layer.sum_heights(black_box(&shares), &mut heights));
+            bench.iter(|| layer.sum_heights(black_box(&weights), &mut heights));
         });
+
         group.sample_size(20);
         group.bench_function(format!("raise/{}/197k", mode.name()), |bench| {
-            bench.iter(|| layer.raise(black_box(&pose), &heights))
+            bench.iter(|| layer.displace(black_box(&pose), &heights))
         });
         group.sample_size(10);
+
         let fresh = || {
             (
                 Model::train(base.clone(), control.clone(), &options, &()).expect("a base"),
                 detailed.clone(),
             )
         };
+
         group.bench_function(format!("training/{}/197k", mode.name()), |bench| {
             bench.iter_batched(
                 fresh,
@@ -119,6 +129,7 @@ fn detail(criterion: &mut Criterion) {
             );
         });
     }
+
     group.finish();
 }
 

@@ -1,15 +1,16 @@
-//! The published method at its size: 49k vertices, 14 examples, 17 control points, 1,355 bones.
+//! Huang et al. 2012 at its published size: 49k vertices, 14 examples, 17 control points, 1,355
+//! bones.
 //!
 //! `cargo bench -p pliant-learn --bench frame`. The mesh is a sheet that waves and curls; its bones
-//! are found once (and timed apart, as the paper does); then the training of the bone models alone,
-//! and one frame: regression, translations and skinning.
+//! are found once, with a separate time as in the publication; then the training of the bone models
+//! alone, and one frame: regression, translations and skinning.
 
 #![allow(clippy::print_stdout, reason = "a bench reports to its reader")]
 
 use std::time::Instant;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use pliant_learn::{ControlPoints, Examples, Hold, LearnOptions, Method, Model};
+use pliant_learn::{ControlConstraint, ControlPoints, Examples, LearnOptions, Method, Model};
 use pliant_mesh::glam::{DMat3, DVec3};
 use pliant_mesh::shapes;
 
@@ -38,6 +39,7 @@ fn examples() -> Examples {
                 .collect()
         })
         .collect();
+
     let names = (1..=EXAMPLES).map(|k| k.to_string()).collect();
     Examples::new(sheet, frames, names).expect("examples")
 }
@@ -49,8 +51,9 @@ fn frame(criterion: &mut Criterion) {
         .collect();
     let control = ControlPoints::new(examples.reference(), &vertices).expect("control points");
     let options = LearnOptions::default()
-        .with_method(Method::Paper)
+        .with_method(Method::Huang2012)
         .with_bones(BONES);
+
     let began = Instant::now();
     let model = Model::train(examples, control, &options, &()).expect("a model");
     let count = model.bone_count();
@@ -59,6 +62,7 @@ fn frame(criterion: &mut Criterion) {
         model.examples().reference().vertex_count(),
         began.elapsed().as_secs_f64()
     );
+
     let bytes = model.to_bytes();
     criterion.bench_function("train/bones_known", |b| {
         b.iter_batched(
@@ -67,13 +71,14 @@ fn frame(criterion: &mut Criterion) {
             BatchSize::LargeInput,
         )
     });
+
     let rest: Vec<DVec3> = model.control().at(model.examples().reference().positions());
     let goals: Vec<DVec3> = rest.iter().map(|p| posed(*p, 3.4)).collect();
-    for (name, hold) in [
-        ("frame/soft", Hold::Soft(options.beta())),
-        ("frame/hard", Hold::Hard),
+    for (name, constraint) in [
+        ("frame/soft", ControlConstraint::Soft(options.beta())),
+        ("frame/hard", ControlConstraint::Hard),
     ] {
-        let driver = model.driver_with(hold).expect("a driver");
+        let driver = model.driver_with(constraint).expect("a driver");
         criterion.bench_function(name, |b| b.iter(|| driver.pose(&goals).expect("a pose")));
     }
 }

@@ -26,6 +26,7 @@ fn main() {
         println!("skipped: PLIANT_DATA is not set");
         return;
     };
+
     let wanted: Vec<String> = std::env::args()
         .skip(1)
         .filter(|argument| !argument.starts_with("--"))
@@ -33,6 +34,7 @@ fn main() {
     let is_wanted = |name: &str, all: &[&str]| {
         wanted.iter().any(|w| w == name) || !wanted.iter().any(|w| all.contains(&w.as_str()))
     };
+
     let methods: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
     for (set, stem, count) in SETS
         .into_iter()
@@ -44,6 +46,7 @@ fn main() {
             &LoadOptions::default(),
         )
         .expect("a shared clip");
+
         let examples = Examples::from_clip(&asset.clip().expect("one clip")).expect("examples");
         let layouts = layouts(examples.reference(), count);
         for method in Method::ALL
@@ -68,10 +71,12 @@ fn report(set: &str, examples: &Examples, layouts: &[Vec<usize>], options: &Lear
             .expect("a validation")
             .mean_rms()
     };
+
     let errors: Vec<f64> = layouts.iter().map(error).collect();
     let seconds = began.elapsed().as_secs_f64() / layouts.len() as f64;
     let mean = errors.iter().sum::<f64>() / errors.len() as f64;
     let each: Vec<String> = errors.iter().map(|error| format!("{error:.5}")).collect();
+
     println!(
         "{set:<6} {:<7} mean {mean:.5}   [{}]   {seconds:.1} s each",
         options.method().name(),
@@ -97,9 +102,12 @@ fn layouts(mesh: &Mesh, count: usize) -> Vec<Vec<usize>> {
                     best
                 }
             };
+
             chosen.push((0..reach.len()).fold(chosen[0], farther));
         }
+
         chosen
     };
+
     (0..LAYOUTS).map(layout).collect()
 }

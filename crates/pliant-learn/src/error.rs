@@ -1,57 +1,59 @@
+//! Errors of training, driving and registration.
+
 use pliant_linalg::LinalgError;
 use pliant_mesh::MeshError;
 use pliant_rig::RigError;
 use pliant_transfer::TransferError;
 use thiserror::Error;
 
-/// What can be wrong with learning a deformation or with driving one.
+/// An error of training a model or of driving one.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum LearnError {
-    /// A mesh.
+    /// An invalid mesh.
     #[error(transparent)]
     Mesh(#[from] MeshError),
-    /// A clip or rig.
+    /// An invalid clip or rig.
     #[error(transparent)]
     Rig(#[from] RigError),
-    /// A linear system.
+    /// A linear system that cannot be solved.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
-    /// Markers, or laying one surface onto another.
+    /// Invalid markers, or a failed registration.
     #[error(transparent)]
     Transfer(#[from] TransferError),
-    /// One scan of several.
+    /// An error in one of several scans.
     #[error("scan '{scan}': {source}")]
     InScan {
         /// Its name.
         scan: String,
-        /// What is wrong.
+        /// The error.
         source: Box<LearnError>,
     },
-    /// Too few corresponding points to align a scan by.
+    /// Too few markers for a rigid alignment.
     #[error(
-        "{found} different marker pair(s); at least {needed}, not on one line, tell how a scan lies"
+        "there are {found} different marker pair(s); at least {needed}, not on one line, are needed to align a scan"
     )]
     TooFewMarkers {
-        /// How many there are.
+        /// The number found.
         found: usize,
-        /// How many it takes.
+        /// The least number.
         needed: usize,
     },
-    /// Corresponding points that leave a turn open.
+    /// Markers on one line, which do not determine a rotation.
     #[error(
-        "all markers of the {side} lie on one line, which leaves the turn about it open; add one off it"
+        "all markers of the {side} lie on one line, so that the rotation about it is unknown; add a marker off the line"
     )]
     MarkersOnALine {
         /// "reference" or "scan".
         side: &'static str,
     },
-    /// A scan in more or fewer pieces than the reference.
+    /// A scan with another number of connected components than the reference.
     #[error(
-        "it has {found} connected part(s), the reference {expected}; remove loose pieces, or join those that belong together"
+        "it has {found} connected component(s), but the reference has {expected}; remove separate components, or join those that belong together"
     )]
     OtherParts {
-        /// Its parts.
+        /// Its components.
         found: usize,
         /// Those of the reference.
         expected: usize,
@@ -67,11 +69,11 @@ pub enum LearnError {
         needed: &'static str,
     },
     /// Too few examples to learn from.
-    #[error("{found} examples besides the reference pose; at least {needed} are needed")]
+    #[error("there are {found} examples besides the reference pose; at least {needed} are needed")]
     TooFewExamples {
-        /// How many there are.
+        /// The number found.
         found: usize,
-        /// How many it takes.
+        /// The least number.
         needed: usize,
     },
     /// A frame with NaN or infinite positions.
@@ -86,7 +88,7 @@ pub enum LearnError {
     },
     /// A frame with another number of vertices than the reference.
     #[error(
-        "frame {frame} of the examples has {found} vertices, the reference {expected}; all poses need the same vertices in the same order"
+        "frame {frame} of the examples has {found} vertices, but the reference has {expected}; all poses need the same vertices in the same order"
     )]
     FrameSize {
         /// The frame, counted from 0.
@@ -96,134 +98,138 @@ pub enum LearnError {
         /// Those of the reference.
         expected: usize,
     },
-    /// Too few control points to steer by.
-    #[error("{found} control points; at least {needed} are needed to tell a turn")]
+    /// Too few control points to determine a rotation.
+    #[error(
+        "there are {found} control points; at least {needed} are needed to determine a rotation"
+    )]
     TooFewControlPoints {
-        /// How many there are.
+        /// The number found.
         found: usize,
-        /// How many it takes.
+        /// The least number.
         needed: usize,
     },
-    /// More control points than there are vertices to take.
+    /// More control points than vertices of faces.
     #[error(
-        "{asked} control points are asked for; the mesh has {vertices} vertices that a face uses"
+        "{asked} control points are requested, but only {vertices} vertices of the mesh belong to a face; request fewer"
     )]
     TooManyControlPoints {
-        /// How many were asked for.
+        /// The requested number.
         asked: usize,
-        /// How many there are.
+        /// The number found.
         vertices: usize,
     },
-    /// A control point that is no vertex.
+    /// A control point with a vertex index out of range.
     #[error(
         "control point {point} is vertex {vertex}, but the mesh has {vertices} vertices, counted from 0"
     )]
     NoSuchControlPoint {
-        /// Its place in the list, counted from 0.
+        /// Its index in the list, counted from 0.
         point: usize,
         /// The vertex that it names.
         vertex: usize,
-        /// How many there are.
+        /// The number found.
         vertices: usize,
     },
-    /// A vertex that is a control point twice.
+    /// A vertex that is listed twice as a control point.
     #[error("control points {first} and {second} are both vertex {vertex}; name each vertex once")]
     RepeatedControlPoint {
-        /// Places in the list, counted from 0.
+        /// Index of the first one in the list, counted from 0.
         first: usize,
-        /// The later one.
+        /// Index of the second one.
         second: usize,
         /// The vertex.
         vertex: usize,
     },
-    /// Places for another number of control points.
+    /// A number of positions that is not the number of control points.
     #[error(
-        "{found} places for {expected} control points; give one for each, in the order of the recipe"
+        "there are {found} positions for {expected} control points; give one for each, in the order of the recipe"
     )]
     ControlCount {
-        /// How many places there are.
+        /// The number of positions.
         found: usize,
-        /// How many control points.
+        /// The number of control points.
         expected: usize,
     },
-    /// Goals for another number of end effectors.
+    /// A number of goals that is not the number of end effectors.
     #[error(
-        "{found} goals for {expected} end effectors; give one for each, in the order of the skeleton"
+        "there are {found} goals for {expected} end effectors; give one for each, in the order of the skeleton"
     )]
     EffectorCount {
-        /// How many goals there are.
+        /// The number of goals.
         found: usize,
-        /// How many effectors.
+        /// The number of effectors.
         expected: usize,
     },
-    /// A skeleton that makes no sense.
+    /// An invalid skeleton.
     #[error("{why}")]
     Skeleton {
-        /// What is wrong with it and what to do.
+        /// The reason, and what to do.
         why: String,
     },
-    /// Markers that cannot become control points.
+    /// A take that cannot be converted to control points.
     #[error("{why}")]
     Markers {
-        /// What is wrong with them and what to do.
+        /// The reason, and what to do.
         why: String,
     },
-    /// A control point at NaN or infinity.
-    #[error("the place of control point {point} is not a finite number")]
+    /// A control point or goal that is not finite.
+    #[error("the position of control point {point} is not a finite number; correct it")]
     ControlNotFinite {
-        /// Its place in the list, counted from 0.
+        /// Its index in the list, counted from 0.
         point: usize,
     },
-    /// A method that does not exist.
+    /// An unknown method.
     #[error("there is no method '{name}'; choose auto, paper, feng, meshik or arap")]
     UnknownMethod {
-        /// What was asked for.
+        /// The requested name.
         name: String,
     },
-    /// A file that is no model.
-    #[error("this is no model of ours: {why}; write it anew with `pliant learn`")]
+    /// A file that is not a model.
+    #[error("this is not a Pliant model: {why}; write it again with `pliant learn`")]
     NotAModel {
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// A file that is no log of a training.
-    #[error("this is no log of a training of this version; delete it to begin anew")]
+    /// A file that is not a training log.
+    #[error("this is not a training log of this version; delete it to start again")]
     NotALog,
-    /// Someone asked the work to stop.
+    /// The receiver of the progress cancelled the work.
     #[error("cancelled")]
     Cancelled,
-    /// More bones than the vertices can tell apart.
-    #[error("{bones} bones are too many for {vertices} vertices; ask for at most {most}")]
+    /// More bones than one for every three vertices.
+    #[error("{bones} bones are too many for {vertices} vertices; use at most {most}")]
     TooManyBones {
-        /// How many were asked for.
+        /// The requested number.
         bones: usize,
-        /// How many vertices there are.
+        /// The number of vertices.
         vertices: usize,
-        /// How many make sense.
+        /// The most bones.
         most: usize,
     },
-    /// A reference pose in one point.
-    #[error("all vertices of the reference pose are in one place; give a mesh with an extent")]
+    /// A reference pose without extent.
+    #[error(
+        "all vertices of the reference pose have the same position; give a mesh with an extent"
+    )]
     NoExtent,
-    /// A mode of detail that does not exist.
+    /// An unknown detail mode.
     #[error("there is no detail mode '{name}'; choose auto, direct, cascaded or static")]
     UnknownDetailMode {
-        /// What was asked for.
+        /// The requested name.
         name: String,
     },
-    /// Detailed poses for another number of examples.
+    /// A number of detailed poses that is not the number of examples.
     #[error(
-        "{found} detailed poses for {expected} examples; give one for each, the reference pose first"
+        "there are {found} detailed poses for {expected} examples; give one for each, the reference pose first"
     )]
     DetailCount {
-        /// How many there are.
+        /// The number found.
         found: usize,
-        /// How many examples, the reference included.
+        /// The number of examples, including the reference.
         expected: usize,
     },
-    /// A detailed pose that is not the subdivided base.
+    /// A detailed pose with another number of vertices than the subdivided base.
     #[error(
-        "detailed pose {example} has {found} vertices; the base subdivided {levels} times has {expected}; change the levels, or give surfaces instead"
+        "detailed pose {example} has {found} vertices, but the base subdivided {levels} times has {expected}; change the levels, or give surfaces instead"
     )]
     DetailSize {
         /// The pose; 0 is the reference.
@@ -232,7 +238,7 @@ pub enum LearnError {
         found: usize,
         /// Those of the subdivided base.
         expected: usize,
-        /// How often it is subdivided.
+        /// The number of subdivisions.
         levels: usize,
     },
     /// A detailed pose with NaN or infinite positions.
@@ -245,12 +251,12 @@ pub enum LearnError {
         /// The first such vertex.
         vertex: usize,
     },
-    /// Details of another mesh or other poses than the model's.
+    /// Detail of another mesh or of other poses than those of the model.
     #[error(
-        "the details stand on another base than the model's; measure them on the examples that it was trained with"
+        "the detail belongs to another base than that of the model; measure it on the examples of the training"
     )]
     OtherBase,
-    /// Detail asked of a model without any.
+    /// A request for detail from a model without a detail layer.
     #[error("the model has no detail; train it with detailed examples")]
     NoDetail,
 }

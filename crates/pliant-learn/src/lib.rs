@@ -1,4 +1,16 @@
-//! A detailed mesh driven by a few control points, learned from a handful of examples.
+//! Example-based deformation: a detailed mesh driven by a few control points, trained on a few
+//! poses.
+//!
+//! - `control`: control points, captured markers, inverse kinematics.
+//! - `training`: examples, options, and quantities that all methods derive from them.
+//! - `methods`: the methods that predict a pose from control points.
+//! - `model`: trained models, their evaluation and their files.
+//! - `validation`: leave-one-out errors and comparisons of methods.
+//! - `detail`: fine, pose-dependent heights above the predicted surface.
+//! - `bones`: skinning decomposition of a clip.
+//! - `registration`: scans as poses of one mesh.
+//! - `secondary_motion`: oscillations that follow a driven clip.
+//! - `surface`: distances and regions on the reference mesh.
 //!
 //! ```
 //! use pliant_learn::{ControlPoints, Examples, LearnOptions, Model};
@@ -15,65 +27,39 @@
 //! # Ok::<(), pliant_learn::LearnError>(())
 //! ```
 
-mod abstract_bones;
-mod arap;
-mod bone_driver;
-mod bone_translations;
 mod bones;
-#[cfg(test)]
-mod claims;
-mod comparison;
-mod confidence;
-mod control_points;
-mod control_reach;
+mod control;
 mod detail;
-mod edge_paths;
 mod error;
-mod exact;
-mod examples;
-mod ik;
-mod local_blend;
-mod local_frame;
-mod markers;
-mod meshik;
-mod method;
+mod methods;
 mod model;
-mod model_file;
-mod model_look;
-mod paired_test;
-mod poisson;
-mod pose_graph;
-mod region_blend;
+mod progress;
 mod registration;
-mod rehearsal;
 mod secondary_motion;
-mod selection;
-mod shape_distance;
+mod surface;
 #[cfg(test)]
 mod test_bar;
-mod training_log;
+mod training;
 mod validation;
-mod workbench;
 
 pub use bones::{BoneKind, Correctives, SkinOptions, SkinningDecomposition};
-pub use comparison::{Comparison, Rival};
-pub use confidence::Confidence;
-pub use control_points::{ControlPoints, suggest_control_points};
+pub use control::{
+    Anchor, Axes, ControlPoints, ControlTrack, DrivenPoints, EffectorReport, IkJoint, IkPose,
+    IkRoot, IkSkeleton, IkSolver, MarkerAlignment, MarkerPreparation, PreparedMarkers, Window,
+    control_markers, effector_markers, suggest_control_points,
+};
 pub use detail::{
     DetailError, DetailHeights, DetailLayer, DetailLeaveOneOut, DetailMode, DetailOptions,
-    DetailReport, DetailSettings, DetailShares, DetailedExamples,
+    DetailReport, DetailSettings, DetailWeights, DetailedExamples,
 };
 pub use error::LearnError;
-pub use examples::Examples;
-pub use ik::{IkJoint, IkPose, IkRoot, IkSkeleton, IkSolver};
-pub use local_blend::LocalSettings;
-pub use markers::{Align, Anchor, Axes, MarkerSource, Preparation, Prepared, Window};
-pub use method::{LearnOptions, Method};
-pub use model::{Driven, Driver, Missed, Model};
-pub use paired_test::PairedTest;
+pub use methods::ControlConstraint;
+pub use model::{
+    Confidence, DriveOptions, DriveReport, DrivenClip, DrivenError, DrivenPose, Driver, Model,
+    UnreachedControlPoint, shown_mesh,
+};
 pub use pliant_rig::{Influence, Joint, Skeleton, Skin};
-pub use poisson::Hold;
 pub use registration::{Scan, ScanDistance, ScanOptions, ScanRegistration, ScanReport};
-pub use secondary_motion::{Jiggle, SecondaryMotion};
-pub use training_log::TrainingLog;
-pub use validation::{LeaveOneOut, PoseError};
+pub use secondary_motion::{SecondaryMotion, SecondaryMotionOptions};
+pub use training::{Examples, LearnOptions, LocalSettings, Method, TrainingLog};
+pub use validation::{ComparedMethod, Comparison, LeaveOneOut, PairedTest, PoseError};

@@ -1,113 +1,124 @@
-//! Flesh that swings after the pose: a damped oscillator on every vertex, carried over from frame
-//! to frame.
+//! Secondary motion: a damped oscillator on every vertex that follows the driven pose.
 //!
-//! **Problem.** A driven pose has no memory: a body that stops, stops at once. Let soft parts
-//! overshoot and settle.
+//! **Problem.** A driven pose has no memory: when the body stops, everything stops at once. Soft
+//! parts should overshoot and settle.
 //!
-//! **Equation.** A mass hangs on each driven vertex `x(t)` by a spring and a damper; its offset `u`
-//! from there obeys
+//! **Equation.** A mass is attached to each driven vertex `x(t)` by a spring and a damper; its
+//! offset `u` from there satisfies
 //!
 //! ```text
-//! u″ + 2ζω u′ + ω² u = −x″        shown: x + a u
+//! u″ + 2ζω u′ + ω² u = −x″        output: x + a u
 //! ```
 //!
-//! Between two frames `x` runs straight, so `x″` is a kick `−ΔV` to `u′` where the velocity
-//! changes, and in between `u` swings freely: its exponential is written down, not stepped. It is
-//! stable at every frame rate, and a motion that is straight between its keys swings alike at all
-//! of them.
+//! Between two frames `x` is linear, so that `x″` is an impulse `−ΔV` on `u′` where the velocity
+//! changes. Between impulses, the oscillator is free; its solution is a matrix exponential in
+//! closed form. The result is stable at every frame rate and does not depend on it for a motion
+//! that is linear between its keys.
 //!
-//! **Ours.** The spring pulls alike in all directions, so that no frame is needed; motion at
-//! constant velocity leaves no offset. The amount `a` rises from zero at the control points, where
-//! an animator has said what happens, to one at the vertex farthest from all of them along the
-//! surface. Before the first frame the motion is taken to have been that of the first two.
+//! **Departures.** The spring is isotropic, so that no frame is needed. Motion at constant velocity
+//! gives no offset. The amount `a` rises from zero at the control points, whose motion an animator
+//! has specified, to one at the vertex farthest from all of them along the surface. Before the
+//! first frame, the velocity is that between the first two frames.
 
-use pliant_linalg::parallel;
+use pliant_linalg::{parallel, smoothstep};
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 
-use crate::edge_paths::lower_from;
+use crate::surface::relax_from;
 use crate::{ControlPoints, LearnError};
 
 /// Vertices in one parallel task.
 const VERTICES_PER_TASK: usize = 4096;
 
-/// How soft parts swing.
+/// Parameters of the oscillators.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Jiggle {
-    /// Swings a second without damping: `ω / 2π`.
+pub struct SecondaryMotionOptions {
+    /// Frequency of the undamped oscillation, `ω / 2π`, in Hz.
     pub hertz: f64,
-    /// `ζ`: 0 swings for ever, 1 comes back without overshooting.
+    /// Damping ratio `ζ`: 0 oscillates forever, 1 returns without overshooting.
     pub damping: f64,
-    /// Frames a second of the driven poses.
+    /// Frame rate of the driven poses.
     pub frames_per_second: f64,
 }
 
-impl Jiggle {
-    /// *Ours*: four or five visible swings.
+impl SecondaryMotionOptions {
+    /// *Chosen*: four or five visible oscillations.
     pub const DEFAULT_DAMPING: f64 = 0.15;
 
     fn check(&self) -> Result<(), LearnError> {
-        let above = |value: f64| value > 0.0 && value.is_finite();
-        let wrong = |what: &'static str, value: f64, needed: &'static str| {
-            Err(LearnError::BadNumber {
-                what,
-                value,
-                needed,
-            })
-        };
-        if !above(self.hertz) {
-            return wrong(
-                "the frequency of secondary motion",
-                self.hertz,
-                "a number above zero",
-            );
-        }
-        if !above(self.frames_per_second) {
-            return wrong(
-                "the number of frames a second",
-                self.frames_per_second,
-                "a number above zero",
-            );
-        }
-        if !(self.damping >= 0.0 && self.damping.is_finite()) {
-            return wrong(
-                "the damping of secondary motion",
-                self.damping,
-                "a number from zero up",
-            );
-        }
-        Ok(())
+        require(
+            self.hertz > 0.0 && self.hertz.is_finite(),
+            "the frequency of secondary motion",
+            self.hertz,
+            "a number above zero",
+        )?;
+        require(
+            self.frames_per_second > 0.0 && self.frames_per_second.is_finite(),
+            "the number of frames a second",
+            self.frames_per_second,
+            "a number above zero",
+        )?;
+        require(
+            self.damping >= 0.0 && self.damping.is_finite(),
+            "the damping of secondary motion",
+            self.damping,
+            "a number from zero up",
+        )
     }
 }
 
-/// Offsets and velocities of all vertices, and how much of them is shown.
+fn require(
+    valid: bool,
+    what: &'static str,
+    value: f64,
+    needed: &'static str,
+) -> Result<(), LearnError> {
+    if valid {
+        return Ok(());
+    }
+    Err(LearnError::BadNumber {
+        what,
+        value,
+        needed,
+    })
+}
+
+/// The oscillators of all vertices.
 #[derive(Debug, Clone)]
 pub struct SecondaryMotion {
-    step: FreeSwing,
+    step: OscillatorStep,
     frame_secs: f64,
     amounts: Vec<f64>,
     /// `u` and `u′`.
     states: Vec<[DVec3; 2]>,
-    /// Where the driven vertices were, and how fast.
-    last: Option<(Vec<DVec3>, Option<Vec<DVec3>>)>,
+    /// The previous frame.
+    last: Option<LastFrame>,
+}
+
+/// Driven positions of the previous frame, and the velocities that led to it.
+#[derive(Debug, Clone)]
+struct LastFrame {
+    positions: Vec<DVec3>,
+    /// `None` in the first frame.
+    velocities: Option<Vec<DVec3>>,
 }
 
 impl SecondaryMotion {
-    /// At rest, with amounts that rise with the distance from `control` along the surface of
-    /// `mesh`.
+    /// Oscillators at rest, with amounts that rise with the distance from `control` along the
+    /// surface of `mesh`.
     ///
     /// # Errors
     /// A frequency, damping or frame rate out of range.
-    pub fn new(mesh: &Mesh, control: &ControlPoints, jiggle: &Jiggle) -> Result<Self, LearnError> {
-        jiggle.check()?;
-        let frame_secs = 1.0 / jiggle.frames_per_second;
-        let step = FreeSwing::over(
-            frame_secs,
-            std::f64::consts::TAU * jiggle.hertz,
-            jiggle.damping,
-        );
+    pub fn new(
+        mesh: &Mesh,
+        control: &ControlPoints,
+        options: &SecondaryMotionOptions,
+    ) -> Result<Self, LearnError> {
+        options.check()?;
+        let frame_secs = 1.0 / options.frames_per_second;
+        let omega = std::f64::consts::TAU * options.hertz;
         Ok(Self {
-            step,
+            step: OscillatorStep::over(frame_secs, omega, options.damping),
             frame_secs,
             amounts: amounts_of(mesh, control),
             states: vec![[DVec3::ZERO; 2]; mesh.vertex_count()],
@@ -115,7 +126,7 @@ impl SecondaryMotion {
         })
     }
 
-    /// With another amount for each vertex: 0 is stiff, 1 hangs freely.
+    /// The same with another amount for each vertex: 0 is rigid, 1 oscillates freely.
     ///
     /// # Panics
     /// If there is not one per vertex.
@@ -125,78 +136,70 @@ impl SecondaryMotion {
         Self { amounts, ..self }
     }
 
-    /// How much of the offset each vertex shows.
+    /// The factor `a` of the offset of each vertex.
     #[must_use]
     pub fn amounts(&self) -> &[f64] {
         &self.amounts
     }
 
-    /// The next frame: the driven vertices with what swings after them.
+    /// The next frame: driven positions with their offsets.
     ///
     /// # Panics
     /// If there is not one position per vertex.
     pub fn advance(&mut self, driven: &[DVec3]) -> Vec<DVec3> {
         assert_eq!(driven.len(), self.states.len(), "one position per vertex");
-        let Some((before, velocities)) = self.last.take() else {
-            self.last = Some((driven.to_vec(), None));
+        let Some(last) = self.last.take() else {
+            self.last = Some(LastFrame {
+                positions: driven.to_vec(),
+                velocities: None,
+            });
             return driven.to_vec();
         };
-        let now: Vec<DVec3> = driven
+
+        // The impulse −ΔV, then the free oscillation.
+        let velocities: Vec<DVec3> = driven
             .iter()
-            .zip(&before)
+            .zip(&last.positions)
             .map(|(to, from)| (*to - *from) / self.frame_secs)
             .collect();
-        let earlier = velocities.unwrap_or_else(|| now.clone());
+        let before = last.velocities.as_ref().unwrap_or(&velocities);
         let step = self.step;
         parallel::for_each_chunk_mut(&mut self.states, VERTICES_PER_TASK, |start, chunk| {
             for (k, [offset, velocity]) in chunk.iter_mut().enumerate() {
-                *velocity -= now[start + k] - earlier[start + k];
+                *velocity -= velocities[start + k] - before[start + k];
                 (*offset, *velocity) = step.apply(*offset, *velocity);
             }
         });
-        self.last = Some((driven.to_vec(), Some(now)));
-        let shown = |(v, place): (usize, &DVec3)| {
-            if self.amounts[v] == 0.0 {
-                *place
-            } else {
-                *place + self.states[v][0] * self.amounts[v]
+
+        self.last = Some(LastFrame {
+            positions: driven.to_vec(),
+            velocities: Some(velocities),
+        });
+        self.output(driven)
+    }
+
+    /// `x + a u`.
+    fn output(&self, driven: &[DVec3]) -> Vec<DVec3> {
+        let mut positions = driven.to_vec();
+        for (v, position) in positions.iter_mut().enumerate() {
+            if self.amounts[v] != 0.0 {
+                *position += self.states[v][0] * self.amounts[v];
             }
-        };
-        driven.iter().enumerate().map(shown).collect()
+        }
+        positions
     }
 }
 
 /// The exponential of a damped oscillator over a fixed time: a 2×2 matrix on offset and velocity.
 #[derive(Debug, Clone, Copy)]
-struct FreeSwing {
+struct OscillatorStep {
     rows: [[f64; 2]; 2],
 }
 
-impl FreeSwing {
+impl OscillatorStep {
     fn over(secs: f64, omega: f64, damping: f64) -> Self {
         let decay = damping * omega;
-        // E C and E S of e^{−ζωt} (C + ζωS), with C and S the (hyperbolic) cosine and sine over the
-        // root.
-        let (cosine, sine) = if damping < 1.0 {
-            let root = omega * (1.0 - damping * damping).sqrt();
-            let envelope = (-decay * secs).exp();
-            (
-                envelope * (root * secs).cos(),
-                envelope * (root * secs).sin() / root,
-            )
-        } else if damping > 1.0 {
-            let root = omega * (damping * damping - 1.0).sqrt();
-            // e^{−(ζω − root)t} and the part by which the faster one is less, written so that
-            // neither is a difference of near equals.
-            let (slow, less) = (
-                (-omega * omega / (decay + root) * secs).exp(),
-                -(-2.0 * root * secs).exp_m1(),
-            );
-            (slow * (1.0 - 0.5 * less), 0.5 * slow * less / root)
-        } else {
-            let envelope = (-decay * secs).exp();
-            (envelope, envelope * secs)
-        };
+        let (cosine, sine) = damped_cosine_and_sine(secs, omega, damping);
         Self {
             rows: [
                 [cosine + decay * sine, sine],
@@ -211,28 +214,55 @@ impl FreeSwing {
     }
 }
 
-/// From zero at the control points to one at the vertex farthest from them, smoothly; parts without
-/// a point swing freely.
+/// `E C` and `E S` of `E (C + ζω S)`, with `E = e^{−ζωt}`, and `C` and `S` the (hyperbolic) cosine
+/// and the sine over the root.
+fn damped_cosine_and_sine(secs: f64, omega: f64, damping: f64) -> (f64, f64) {
+    let decay = damping * omega;
+    if damping < 1.0 {
+        let root = omega * (1.0 - damping * damping).sqrt();
+        let envelope = (-decay * secs).exp();
+        return (
+            envelope * (root * secs).cos(),
+            envelope * (root * secs).sin() / root,
+        );
+    }
+    if damping > 1.0 {
+        // The slower exponential and its relative difference from the faster one, without a
+        // difference of nearly equal numbers.
+        let root = omega * (damping * damping - 1.0).sqrt();
+        let slow = (-omega * omega / (decay + root) * secs).exp();
+        let less = -(-2.0 * root * secs).exp_m1();
+        return (slow * (1.0 - 0.5 * less), 0.5 * slow * less / root);
+    }
+
+    let envelope = (-decay * secs).exp();
+    (envelope, envelope * secs)
+}
+
+/// Amounts from zero at the control points to one at the farthest vertex, by a smoothstep; one on
+/// components without a control point.
 fn amounts_of(mesh: &Mesh, control: &ControlPoints) -> Vec<f64> {
-    let mut reach = vec![f64::INFINITY; mesh.vertex_count()];
-    control
-        .vertices()
-        .iter()
-        .for_each(|&vertex| lower_from(mesh, vertex, &mut reach, |_| {}));
-    let farthest = reach
+    let mut distances = vec![f64::INFINITY; mesh.vertex_count()];
+    for &vertex in control.vertices() {
+        relax_from(mesh, vertex, &mut distances, |_| {});
+    }
+    let farthest = distances
         .iter()
         .copied()
         .filter(|distance| distance.is_finite())
         .fold(0.0, f64::max);
-    let rise = |distance: f64| {
+
+    let mut amounts = Vec::with_capacity(distances.len());
+    for distance in distances {
+        // Infinite distances give an amount of one.
         let t = if farthest > 0.0 {
             (distance / farthest).min(1.0)
         } else {
             0.0
         };
-        t * t * (3.0 - 2.0 * t)
-    };
-    reach.into_iter().map(rise).collect()
+        amounts.push(smoothstep(t));
+    }
+    amounts
 }
 
 #[cfg(test)]
@@ -242,15 +272,16 @@ mod tests {
 
     const HERTZ: f64 = 2.0;
 
-    fn swinging(damping: f64, frames_per_second: f64) -> SecondaryMotion {
+    fn oscillating(damping: f64, frames_per_second: f64) -> SecondaryMotion {
         let mesh = shapes::icosphere(1);
         let control = ControlPoints::new(&mesh, &[0, 1, 2]).unwrap();
-        let jiggle = Jiggle {
+        let options = SecondaryMotionOptions {
             hertz: HERTZ,
             damping,
             frames_per_second,
         };
-        SecondaryMotion::new(&mesh, &control, &jiggle)
+
+        SecondaryMotion::new(&mesh, &control, &options)
             .unwrap()
             .with_amounts(vec![1.0; 42])
     }
@@ -271,12 +302,13 @@ mod tests {
     }
 
     #[test]
-    fn a_sudden_start_swings_as_the_closed_form_at_every_frame_rate() {
+    fn a_sudden_start_follows_the_closed_form_at_every_frame_rate() {
         let speed = 3.0;
         for frames_per_second in [10.0, 24.0, 240.0] {
-            let mut motion = swinging(0.2, frames_per_second);
+            let mut motion = oscillating(0.2, frames_per_second);
             motion.advance(&still());
             motion.advance(&still());
+
             for frame in 1..=(frames_per_second as usize) {
                 let secs = frame as f64 / frames_per_second;
                 let driven = moved(DVec3::X * speed * secs);
@@ -291,12 +323,13 @@ mod tests {
     }
 
     #[test]
-    fn at_rest_nothing_moves_by_a_bit_and_constant_velocity_leaves_no_offset() {
-        let mut motion = swinging(0.2, 24.0);
+    fn rest_changes_no_bit_and_constant_velocity_gives_no_offset() {
+        let mut motion = oscillating(0.2, 24.0);
         for _ in 0..50 {
             assert_eq!(motion.advance(&still()), still());
         }
-        let mut motion = swinging(0.2, 24.0);
+
+        let mut motion = oscillating(0.2, 24.0);
         for frame in 0..50 {
             let driven = moved(DVec3::new(0.3, -0.1, 0.2) * f64::from(frame));
             let apart = motion
@@ -310,18 +343,19 @@ mod tests {
     }
 
     #[test]
-    fn energy_only_decays_whatever_the_damping_and_however_long_the_frame() {
+    fn the_energy_never_rises_for_any_damping_and_frame_time() {
         let omega = std::f64::consts::TAU * HERTZ;
         for damping in [0.0, 0.01, 0.5, 1.0, 1.0 + 1e-9, 3.0] {
             for secs in [1e-3, 0.04, 1.0, 100.0] {
-                let swing = FreeSwing::over(secs, omega, damping);
-                let (mut offset, mut velocity) =
-                    (DVec3::new(1.0, -2.0, 0.5), DVec3::new(3.0, 0.0, -7.0));
+                let step = OscillatorStep::over(secs, omega, damping);
+                let mut offset = DVec3::new(1.0, -2.0, 0.5);
+                let mut velocity = DVec3::new(3.0, 0.0, -7.0);
                 let energy =
                     |u: DVec3, w: DVec3| w.length_squared() + omega * omega * u.length_squared();
+
                 for _ in 0..40 {
                     let before = energy(offset, velocity);
-                    (offset, velocity) = swing.apply(offset, velocity);
+                    (offset, velocity) = step.apply(offset, velocity);
                     assert!(
                         energy(offset, velocity) <= before * (1.0 + 1e-12),
                         "{damping} {secs}"
@@ -337,18 +371,19 @@ mod tests {
         let times = |a: [[f64; 2]; 2], b: [[f64; 2]; 2]| {
             [0, 1].map(|i| [0, 1].map(|j| a[i][0] * b[0][j] + a[i][1] * b[1][j]))
         };
+
         // Offsets in units of velocity over ω, so that both rows are of one size.
         let halvings = 12;
         let t = omega * secs * 0.5_f64.powi(halvings);
-        let (rate, mut term, mut sum) = (
-            [[0.0, t], [-t, -2.0 * damping * t]],
-            [[1.0, 0.0], [0.0, 1.0]],
-            [[1.0, 0.0], [0.0, 1.0]],
-        );
+        let rate = [[0.0, t], [-t, -2.0 * damping * t]];
+        let mut term = [[1.0, 0.0], [0.0, 1.0]];
+        let mut sum = [[1.0, 0.0], [0.0, 1.0]];
+
         for k in 1..20 {
             term = times(term, rate).map(|row| row.map(|entry| entry / f64::from(k)));
             sum = [0, 1].map(|i| [0, 1].map(|j| sum[i][j] + term[i][j]));
         }
+
         (0..halvings).for_each(|_| sum = times(sum, sum));
         [
             [sum[0][0], sum[0][1] / omega],
@@ -357,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_free_swing_is_the_exponential_under_over_and_at_critical_damping() {
+    fn the_step_is_the_exponential_under_over_and_at_critical_damping() {
         for omega in [0.5, 12.0] {
             for damping in [
                 0.0,
@@ -370,11 +405,11 @@ mod tests {
                 20.0,
             ] {
                 for turn in [1e-6, 0.05, 2.0, 10.0] {
-                    let (found, expected) = (
-                        FreeSwing::over(turn / omega, omega, damping).rows,
-                        exponential(turn / omega, omega, damping),
-                    );
+                    let found = OscillatorStep::over(turn / omega, omega, damping).rows;
+                    let expected = exponential(turn / omega, omega, damping);
+                    // The entries have different units; ω makes them comparable.
                     let units = [[1.0, omega], [1.0 / omega, 1.0]];
+
                     for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
                         let apart = (found[i][j] - expected[i][j]).abs() * units[i][j];
                         assert!(
@@ -388,11 +423,11 @@ mod tests {
     }
 
     #[test]
-    fn a_motion_through_thick_oil_creeps_back_and_does_not_stand_still() {
+    fn an_overdamped_offset_decays_slowly() {
         // For ζ ≫ 1 an offset decays as e^{−ωt/2ζ}.
         for damping in [1e6, 1e9] {
-            let (offset, _) =
-                FreeSwing::over(2.0 * damping / 3.0, 3.0, damping).apply(DVec3::X, DVec3::ZERO);
+            let (offset, _) = OscillatorStep::over(2.0 * damping / 3.0, 3.0, damping)
+                .apply(DVec3::X, DVec3::ZERO);
             assert!(
                 (offset.x - (-1.0_f64).exp()).abs() < 1e-9,
                 "{damping}: {offset}"
@@ -401,15 +436,16 @@ mod tests {
     }
 
     #[test]
-    fn two_half_frames_are_one_frame() {
+    fn two_half_frames_equal_one_frame() {
         for damping in [0.0, 0.3, 1.0, 2.5] {
-            let (half, whole) = (
-                FreeSwing::over(0.05, 9.0, damping),
-                FreeSwing::over(0.1, 9.0, damping),
-            );
-            let (offset, velocity) = (DVec3::new(1.0, 0.5, -1.0), DVec3::new(-2.0, 1.0, 0.0));
+            let half = OscillatorStep::over(0.05, 9.0, damping);
+            let whole = OscillatorStep::over(0.1, 9.0, damping);
+            let offset = DVec3::new(1.0, 0.5, -1.0);
+            let velocity = DVec3::new(-2.0, 1.0, 0.0);
             let (u, w) = half.apply(offset, velocity);
-            let (twice, once) = (half.apply(u, w), whole.apply(offset, velocity));
+            let twice = half.apply(u, w);
+            let once = whole.apply(offset, velocity);
+
             assert!(
                 twice.0.distance(once.0) < 1e-13 && twice.1.distance(once.1) < 1e-12,
                 "{damping}"
@@ -418,49 +454,53 @@ mod tests {
     }
 
     #[test]
-    fn no_amount_gives_the_driven_bits_and_control_points_have_none() {
-        let mut motion = swinging(0.2, 24.0).with_amounts(vec![0.0; 42]);
+    fn amounts_of_zero_give_the_driven_bits_and_control_points_have_amount_zero() {
+        let mut motion = oscillating(0.2, 24.0).with_amounts(vec![0.0; 42]);
         for frame in 0..20 {
             let driven = moved(DVec3::X * f64::from(frame * frame));
             assert_eq!(motion.advance(&driven), driven);
         }
+
         let mesh = shapes::icosphere(3);
         let control = ControlPoints::new(&mesh, &[0, 100, 200]).unwrap();
-        let jiggle = Jiggle {
+        let options = SecondaryMotionOptions {
             hertz: 2.0,
             damping: 0.2,
             frames_per_second: 24.0,
         };
-        let motion = SecondaryMotion::new(&mesh, &control, &jiggle).unwrap();
+
+        let motion = SecondaryMotion::new(&mesh, &control, &options).unwrap();
         assert!(
             control
                 .vertices()
                 .iter()
                 .all(|&v| motion.amounts()[v as usize] == 0.0)
         );
+
         assert_eq!(motion.amounts().iter().copied().fold(0.0, f64::max), 1.0);
     }
 
     #[test]
-    fn numbers_that_cannot_be_are_declined_by_name() {
+    fn numbers_out_of_range_are_rejected_by_name() {
         let mesh = shapes::icosphere(1);
         let control = ControlPoints::new(&mesh, &[0, 1, 2]).unwrap();
-        let good = Jiggle {
+        let good = SecondaryMotionOptions {
             hertz: 2.0,
             damping: 0.2,
             frames_per_second: 24.0,
         };
+
         for (bad, name) in [
-            (Jiggle { hertz: 0.0, ..good }, "frequency"),
+            (SecondaryMotionOptions { hertz: 0.0, ..good }, "frequency"),
             (
-                Jiggle {
+                SecondaryMotionOptions {
                     damping: -1.0,
                     ..good
                 },
                 "damping",
             ),
             (
-                Jiggle {
+                SecondaryMotionOptions {
                     frames_per_second: f64::NAN,
                     ..good
                 },

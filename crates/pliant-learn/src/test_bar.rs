@@ -1,4 +1,4 @@
-//! A bar that bends and twists, for tests.
+//! Test fixture: a bar that bends and twists.
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DMat3, DVec3};
@@ -21,30 +21,35 @@ pub(crate) fn bar() -> Mesh {
             ));
         }
     }
+
     let mut polygons = Vec::new();
     for ring in 0..RINGS as u32 - 1 {
         for side in 0..SIDES as u32 {
-            let (here, next) = (ring * 8 + side, ring * 8 + (side + 1) % 8);
+            let here = ring * 8 + side;
+            let next = ring * 8 + (side + 1) % 8;
             polygons.push(vec![here, next, next + 8, here + 8]);
         }
     }
+
+    // Two polygons close the ends.
     polygons.push((0..SIDES as u32).rev().collect());
     polygons.push(
         (0..SIDES as u32)
             .map(|side| (RINGS as u32 - 1) * 8 + side)
             .collect(),
     );
+
     Mesh::from_polygons(positions, &polygons).unwrap()
 }
 
-/// The bar with its right half turned about z and twisted about x, gradually.
+/// The bar with its right half rotated about z and twisted about x, gradually.
 pub(crate) fn bent(bend: f64, twist: f64) -> Vec<DVec3> {
     let bar = bar();
     let place = |p: &DVec3| {
         let along = (p.x + 1.0).clamp(0.0, 2.0) / 2.0;
         let spine = DVec3::new(p.x.min(0.0), 0.0, 0.0);
-        let turn = DMat3::from_rotation_z(bend * along) * DMat3::from_rotation_x(twist * along);
-        spine + turn * (*p - spine)
+        let rotation = DMat3::from_rotation_z(bend * along) * DMat3::from_rotation_x(twist * along);
+        spine + rotation * (*p - spine)
     };
     bar.positions().iter().map(place).collect()
 }

@@ -34,11 +34,13 @@ fn mesh_laplacian(width: u32, height: u32, shuffled: bool) -> SparseMatrix {
     let mut noise = Noise(0x9E37_79B9_7F4A_7C15);
     let n = width * height;
     let mut names: Vec<u32> = (0..n).collect();
+
     if shuffled {
         for k in (1..n as usize).rev() {
             names.swap(k, (noise.next() * (k + 1) as f64) as usize);
         }
     }
+
     let at = |x: u32, y: u32| names[((y % height) * width + x % width) as usize];
     let mut triplets: Vec<(u32, u32, f64)> = (0..n).map(|v| (v, v, 1e-4)).collect();
     for y in 0..height {
@@ -59,6 +61,7 @@ fn mesh_laplacian(width: u32, height: u32, shuffled: bool) -> SparseMatrix {
             }
         }
     }
+
     SparseMatrix::from_triplets(n as usize, n as usize, &triplets)
 }
 
@@ -77,6 +80,7 @@ fn spring_hessian(side: u32) -> (SparseMatrix, Vec<DVec3>) {
             corner + 0.3 * DVec3::new(noise.next(), noise.next(), noise.next())
         })
         .collect();
+
     let mut triplets = Vec::new();
     for v in 0..side.pow(3) {
         triplets.extend((0..9).map(|k| {
@@ -86,14 +90,18 @@ fn spring_hessian(side: u32) -> (SparseMatrix, Vec<DVec3>) {
                 if k % 4 == 0 { 1e-2 } else { 0.0 },
             )
         }));
+
         let (x, y, z) = (v % side, v / side % side, v / side / side);
         for corner in 1..8 {
-            let (i, j, k) = (x + (corner & 1), y + (corner >> 1 & 1), z + (corner >> 2));
+            let i = x + (corner & 1);
+            let j = y + (corner >> 1 & 1);
+            let k = z + (corner >> 2);
             if i < side && j < side && k < side {
                 add_spring(&mut triplets, &points, v, at(i, j, k), 1.0 + noise.next());
             }
         }
     }
+
     let n = 3 * points.len();
     (
         SparseMatrix::from_triplets(n, n, &triplets),
@@ -132,6 +140,7 @@ fn time<T>(name: &str, runs: usize, mut work: impl FnMut() -> T) {
             start.elapsed().as_secs_f64() * 1e3
         })
         .collect();
+
     times.sort_by(f64::total_cmp);
     println!(
         "{name:<34} {:>9.2} ms   ({:.2} to {:.2})",
@@ -151,6 +160,7 @@ fn measure(name: &str, matrix: &SparseMatrix, places: Option<&[DVec3]>) {
             )
             .map(Arc::new)
     };
+
     let factor = || SpdSolver::factor_with(analyse()?, matrix);
     let mut solver = factor().expect("the bench matrices are positive definite");
     println!(
@@ -159,6 +169,7 @@ fn measure(name: &str, matrix: &SparseMatrix, places: Option<&[DVec3]>) {
         matrix.entries(),
         solver.factor_entries()
     );
+
     time(&format!("order_and_analyse/{name}"), runs, analyse);
     time(&format!("refactor/{name}"), runs, || {
         solver.refactor(matrix)
@@ -167,27 +178,32 @@ fn measure(name: &str, matrix: &SparseMatrix, places: Option<&[DVec3]>) {
     time(&format!("two_factors/{name}"), runs, || {
         factor().and_then(|first| first.factor_like(matrix))
     });
+
     let rhs: Vec<f64> = (0..matrix.rows())
         .map(|i| (i as f64 * 0.37).sin())
         .collect();
     let mut x = rhs.clone();
     let mut workspace = SolveWorkspace::new();
+
     time(&format!("solve/{name}"), 3 * runs, || {
         x.copy_from_slice(&rhs);
         solver.solve_in_place(&mut x, &mut workspace);
     });
+
     let points: Vec<DVec3> = rhs.iter().map(|&b| DVec3::new(b, 1.0 - b, 0.5)).collect();
     let mut solution = points.clone();
     time(&format!("solve_points/{name}"), 3 * runs, || {
         solution.copy_from_slice(&points);
         solver.solve_points_in_place(&mut solution, &mut workspace);
     });
+
     let residual = matrix
         .multiply(&x)
         .iter()
         .zip(&rhs)
         .map(|(a, b)| (a - b).abs())
         .fold(0.0, f64::max);
+
     println!("{:<34} {residual:>9.1e}", format!("residual/{name}"));
 }
 
@@ -196,6 +212,7 @@ fn write_matrix(path: &Path, matrix: &SparseMatrix) -> std::io::Result<()> {
     let mut file = BufWriter::new(File::create(path)?);
     file.write_all(&(matrix.rows() as u64).to_le_bytes())?;
     file.write_all(&(matrix.entries() as u64).to_le_bytes())?;
+
     for &start in matrix.starts() {
         file.write_all(&(start as u64).to_le_bytes())?;
     }
@@ -205,6 +222,7 @@ fn write_matrix(path: &Path, matrix: &SparseMatrix) -> std::io::Result<()> {
     for value in matrix.values() {
         file.write_all(&value.to_le_bytes())?;
     }
+
     file.flush()
 }
 
@@ -217,10 +235,12 @@ fn main() -> std::io::Result<()> {
         .iter()
         .position(|a| a == "--write")
         .and_then(|k| arguments.get(k + 1));
+
     let filter = arguments
         .iter()
         .position(|a| a == "--only")
         .and_then(|k| arguments.get(k + 1));
+
     let cases: [Case; 6] = [
         ("laplacian_10k", || (mesh_laplacian(100, 100, false), None)),
         ("laplacian_43k", || (mesh_laplacian(297, 145, false), None)),
@@ -232,16 +252,20 @@ fn main() -> std::io::Result<()> {
             (matrix, Some(places))
         }),
     ];
+
     for (name, make) in cases {
         if filter.is_some_and(|part| !name.contains(part.as_str())) {
             continue;
         }
+
         let (matrix, places) = make();
         if let Some(folder) = folder {
             std::fs::create_dir_all(folder)?;
             write_matrix(&Path::new(folder).join(format!("{name}.csr")), &matrix)?;
         }
+
         measure(name, &matrix, places.as_deref());
     }
+
     Ok(())
 }

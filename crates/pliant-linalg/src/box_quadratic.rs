@@ -1,4 +1,4 @@
-//! The lowest point of a quadratic with absolute values inside a box.
+//! Box-constrained quadratic programming with an L1 penalty (active set method).
 //!
 //! **Problem.** Sliders have limits, and of many sliders few should move. Clipping after an
 //! unconstrained solve is not the nearest point inside, and a fixed number of sweeps is no
@@ -11,16 +11,16 @@
 //! ```
 //!
 //! with `H` symmetric positive definite and `c ≥ 0`. With `g = H x − f`, a point is optimal where
-//! no `xₖ` can go down by moving: `gₖ + cₖ sₖ = 0` between breakpoints (`sₖ` the sign of `xₖ`),
-//! `|gₖ| ≤ cₖ` at zero, and the same one-sided at limits.
+//! no move of an `xₖ` lowers the objective: `gₖ + cₖ sₖ = 0` between breakpoints (`sₖ` the sign of
+//! `xₖ`), `|gₖ| ≤ cₖ` at zero, and the same one-sided at limits.
 //!
 //! **Source.** A primal active set in the manner of Nocedal and Wright, "Numerical optimization",
 //! 2006, algorithm 16.3, with zero as one more bound of each piece, as in the feature-sign search
 //! of Lee, Battle, Raina and Ng, 2007.
 //!
-//! **Ours.** The free variables are solved for exactly each time, so the end is exact to rounding,
-//! and the largest violation of the conditions is returned as a certificate. From a good start only
-//! a few variables change sides; each change costs a row of a `GrowingCholesky`, not a
+//! **Departures.** The free variables are solved exactly each time, so the result is exact to
+//! rounding, and the largest violation of the conditions is returned as a certificate. From a good
+//! start only a few variables change sides; each change costs a row of a `GrowingCholesky`, not a
 //! factorisation.
 
 use crate::LinalgError;
@@ -37,7 +37,7 @@ pub struct BoxQuadratic {
 /// How a solve ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BoxReport {
-    /// How often the set of free variables was solved for.
+    /// Number of solves for the free variables.
     pub iterations: usize,
     /// The largest violation of the conditions of optimality, relative to the largest `|fₖ| + cₖ`.
     pub kkt: f64,
@@ -48,15 +48,15 @@ pub struct BoxReport {
 pub struct BoxTerms<'a> {
     /// The linear part `f`.
     pub linear: &'a [f64],
-    /// The price `cₖ ≥ 0` of `|xₖ|`.
-    pub prices: &'a [f64],
+    /// The penalty `cₖ ≥ 0` of `|xₖ|`.
+    pub penalties: &'a [f64],
     /// Lower limits.
     pub lower: &'a [f64],
     /// Upper limits, none below its lower one.
     pub upper: &'a [f64],
 }
 
-/// Buffers of a solve, kept from one to the next.
+/// Buffers that are reused between solves.
 #[derive(Debug, Clone, Default)]
 pub struct BoxWorkspace {
     gradient: Vec<f64>,
@@ -78,7 +78,7 @@ impl BoxWorkspace {
 }
 
 impl BoxQuadratic {
-    /// Iterations per variable before giving up. *Ours*: hundreds of random problems need under
+    /// Iterations per variable before giving up. *Chosen*: hundreds of random problems need under
     /// two.
     const ITERATIONS_PER_VARIABLE: usize = 20;
     const LEAST_ITERATIONS: usize = 50;
@@ -97,6 +97,7 @@ impl BoxQuadratic {
         let size = quadratic.size;
         let mut factor = GrowingCholesky::default();
         for row in 0..size {
+            // Row by row, so that the first bad pivot names its row.
             let entries = &quadratic.hessian[row * size..][..=row];
             let definite = entries.iter().all(|h| h.is_finite())
                 && entries[row] > 0.0
@@ -105,6 +106,7 @@ impl BoxQuadratic {
                 return Err(LinalgError::NotPositiveDefinite { unknown: row, size });
             }
         }
+
         Ok(quadratic)
     }
 
@@ -148,7 +150,7 @@ impl BoxQuadratic {
     ) -> BoxReport {
         let lengths = [
             terms.linear.len(),
-            terms.prices.len(),
+            terms.penalties.len(),
             terms.lower.len(),
             terms.upper.len(),
             x.len(),
@@ -158,32 +160,39 @@ impl BoxQuadratic {
             "one number for each of {} variables",
             self.size
         );
+
+        // Violations are relative to the largest possible gradient at zero.
         let scale = terms
             .linear
             .iter()
-            .zip(terms.prices)
+            .zip(terms.penalties)
             .map(|(f, c)| f.abs() + c)
             .fold(0.0, f64::max);
         let tolerance = Self::TOLERANCE * scale;
         let (mut iterations, mut kkt) = (0, f64::INFINITY);
-        // Gradients are updated in place; where rounding has piled up, a second round starts from
-        // fresh ones.
+
+        // Gradients are updated in place; where rounding has accumulated, a second round starts
+        // from fresh ones.
         for _ in 0..3 {
             self.start(terms, x, workspace);
             iterations += self.change_sides(terms, x, workspace, tolerance);
             self.polish(terms, x, workspace);
+
             let found = self.certificate(terms, x, workspace);
+
+            // Stop where the certificate is good, or a further round no longer improves it.
             if found >= kkt || found <= Self::GOOD {
                 kkt = kkt.min(found);
                 break;
             }
             kkt = found;
         }
+
         BoxReport { iterations, kkt }
     }
 
-    /// Frees and fixes variables until none wants to change sides; how often the free ones were
-    /// solved for.
+    /// Frees and fixes variables until none leaves its breakpoint; returns the number of solves for
+    /// the free ones.
     fn change_sides(
         &self,
         terms: &BoxTerms<'_>,
@@ -193,6 +202,7 @@ impl BoxQuadratic {
     ) -> usize {
         let most = Self::LEAST_ITERATIONS + Self::ITERATIONS_PER_VARIABLE * self.size;
         for iteration in 1..=most {
+            // After a step that ended at a breakpoint, the smaller free set is solved first.
             if !workspace.free.is_empty() && !self.advance(terms, x, workspace) {
                 continue;
             }
@@ -201,27 +211,33 @@ impl BoxQuadratic {
             };
             self.set_free(variable, sign, workspace);
         }
+
         most
     }
 
-    /// Solves for the free variables once more, from the fixed ones alone: the same bits whatever
-    /// way led here.
+    /// Solves for the free variables once more, from the fixed ones alone: the result has the same
+    /// bits for every sequence of steps.
     fn polish(&self, terms: &BoxTerms<'_>, x: &mut [f64], workspace: &mut BoxWorkspace) {
+        // The factor is rebuilt in ascending order of the free variables.
         let mut sides: Vec<(usize, f64)> = workspace
             .free
             .iter()
             .copied()
             .zip(workspace.signs.iter().copied())
             .collect();
+
         sides.sort_unstable_by_key(|(k, _)| *k);
         workspace.factor.clear();
         workspace.free.clear();
         workspace.signs.clear();
+
         let mut fixed = x.to_vec();
         for &(k, sign) in &sides {
             fixed[k] = 0.0;
             self.set_free(k, sign, workspace);
         }
+
+        // The gradient at the fixed variables alone, with all free ones at zero.
         self.gradient(terms, &fixed, &mut workspace.gradient);
         let BoxWorkspace {
             gradient,
@@ -229,19 +245,20 @@ impl BoxQuadratic {
             step,
             ..
         } = workspace;
+
+        // The Newton step of the free variables on the pieces that they are in.
         step.clear();
         step.extend(
             sides
                 .iter()
-                .map(|&(k, sign)| -(gradient[k] + terms.prices[k] * sign)),
+                .map(|&(k, sign)| -(gradient[k] + terms.penalties[k] * sign)),
         );
         factor.solve(step);
+
         for (&(k, sign), &value) in sides.iter().zip(&*step) {
             // Rounding must not carry a variable over the end of its piece.
-            let (low, high) = (
-                breakpoint(terms, k, sign, -1.0),
-                breakpoint(terms, k, sign, 1.0),
-            );
+            let low = breakpoint(terms, k, sign, -1.0);
+            let high = breakpoint(terms, k, sign, 1.0);
             x[k] = value.max(low).min(high);
         }
     }
@@ -262,9 +279,10 @@ impl BoxQuadratic {
         let scale = terms
             .linear
             .iter()
-            .zip(terms.prices)
+            .zip(terms.penalties)
             .map(|(f, c)| f.abs() + c)
             .fold(0.0, f64::max);
+
         if scale > 0.0 {
             self.violation(terms, x, &workspace.gradient) / scale
         } else {
@@ -274,6 +292,7 @@ impl BoxQuadratic {
 
     /// The largest violation of the conditions of optimality at `x`, in the unit of `f`.
     fn violation(&self, terms: &BoxTerms<'_>, x: &[f64], gradient: &[f64]) -> f64 {
+        // NaN counts as a violation; `max` alone would drop it.
         let worse = |worst: f64, k: usize| {
             let violation = violation_of(terms, x[k], gradient[k], k).0 + outside(terms, x[k], k);
             if violation.is_nan() {
@@ -291,12 +310,15 @@ impl BoxQuadratic {
         workspace.factor.clear();
         workspace.is_free.clear();
         workspace.is_free.resize(self.size, false);
+
+        // Variables that start between breakpoints are free.
         for k in 0..self.size {
             x[k] = x[k].max(terms.lower[k]).min(terms.upper[k]);
             if !at_breakpoint(terms, x[k], k) {
                 self.set_free(k, sign_of(x[k]), workspace);
             }
         }
+
         workspace.gradient.resize(self.size, 0.0);
         self.gradient(terms, x, &mut workspace.gradient);
     }
@@ -309,9 +331,11 @@ impl BoxQuadratic {
             factor,
             ..
         } = workspace;
+
         free.push(variable);
         signs.push(sign);
         is_free[variable] = true;
+
         let row = &self.hessian[variable * self.size..][..self.size];
         factor.append(free.iter().map(|&k| row[k]));
     }
@@ -344,8 +368,8 @@ impl BoxQuadratic {
         }
     }
 
-    /// Goes to the lowest point of the free variables, or to the first breakpoint on the way;
-    /// whether it arrived.
+    /// Goes to the minimum over the free variables, or to the first breakpoint before it; returns
+    /// whether it reached the minimum.
     fn advance(&self, terms: &BoxTerms<'_>, x: &mut [f64], workspace: &mut BoxWorkspace) -> bool {
         let BoxWorkspace {
             gradient,
@@ -355,13 +379,17 @@ impl BoxQuadratic {
             factor,
             step,
         } = workspace;
+
+        // The Newton step of the free variables.
         step.clear();
         step.extend(
             free.iter()
                 .zip(&*signs)
-                .map(|(&k, s)| -(gradient[k] + terms.prices[k] * s)),
+                .map(|(&k, s)| -(gradient[k] + terms.penalties[k] * s)),
         );
         factor.solve(step);
+
+        // The step ends at the first breakpoint: a limit, or zero where a penalty applies.
         let mut reached: Option<(usize, f64)> = None;
         let mut length = 1.0;
         for (place, &k) in free.iter().enumerate() {
@@ -371,21 +399,31 @@ impl BoxQuadratic {
                 (length, reached) = (share.max(0.0), Some((place, stop)));
             }
         }
-        step.iter_mut().for_each(|s| *s *= length);
-        free.iter().zip(&*step).for_each(|(&k, s)| x[k] += s);
+
+        // Take the step, and update the gradient by the rows of the moved variables.
+        for s in step.iter_mut() {
+            *s *= length;
+        }
+        for (&k, s) in free.iter().zip(&*step) {
+            x[k] += s;
+        }
         self.add_rows(free.iter().copied().zip(step.iter().copied()), gradient);
+
+        // A variable that met a breakpoint leaves the free set.
         let Some((place, stop)) = reached else {
             return true;
         };
+
         x[free[place]] = stop;
         is_free[free[place]] = false;
         free.remove(place);
         signs.remove(place);
         factor.remove(place);
+
         false
     }
 
-    /// The variable at a breakpoint that most wants to leave it, and the side it leaves to.
+    /// The variable at a breakpoint with the largest violation, and the side it leaves to.
     fn worst(
         &self,
         terms: &BoxTerms<'_>,
@@ -393,6 +431,7 @@ impl BoxQuadratic {
         workspace: &BoxWorkspace,
         tolerance: f64,
     ) -> Option<(usize, f64)> {
+        // Free variables were solved exactly; only those at breakpoints can be violated.
         let mut worst = (tolerance, None);
         for k in 0..self.size {
             let (size, sign) = violation_of(terms, x[k], workspace.gradient[k], k);
@@ -400,30 +439,34 @@ impl BoxQuadratic {
                 worst = (size, Some((k, sign)));
             }
         }
+
         worst.1
     }
 }
 
 fn at_breakpoint(terms: &BoxTerms<'_>, x: f64, k: usize) -> bool {
-    x == terms.lower[k] || x == terms.upper[k] || (x == 0.0 && terms.prices[k] > 0.0)
+    x == terms.lower[k] || x == terms.upper[k] || (x == 0.0 && terms.penalties[k] > 0.0)
 }
 
 /// How much the objective falls per unit of the best move of variable `k`, and the sign of `x` on
 /// that side.
 fn violation_of(terms: &BoxTerms<'_>, x: f64, gradient: f64, k: usize) -> (f64, f64) {
-    let price = terms.prices[k];
+    let penalty = terms.penalties[k];
+
+    // At zero the penalty has a kink: its slope differs on the two sides.
     let right = if x >= 0.0 { 1.0 } else { -1.0 };
     let left = if x > 0.0 { 1.0 } else { -1.0 };
     let up = if x < terms.upper[k] {
-        -(gradient + price * right)
+        -(gradient + penalty * right)
     } else {
         0.0
     };
     let down = if x > terms.lower[k] {
-        gradient + price * left
+        gradient + penalty * left
     } else {
         0.0
     };
+
     // Written so that NaN is not taken for zero.
     if up.is_nan() || down.is_nan() {
         (f64::NAN, right)
@@ -440,7 +483,8 @@ fn outside(terms: &BoxTerms<'_>, x: f64, k: usize) -> f64 {
 
 /// Where a variable on the side `sign` of zero stops when it moves along `step`.
 fn breakpoint(terms: &BoxTerms<'_>, k: usize, sign: f64, step: f64) -> f64 {
-    let kink = terms.prices[k] > 0.0;
+    // The kink at zero ends the piece, too.
+    let kink = terms.penalties[k] > 0.0;
     if step > 0.0 {
         if kink && sign < 0.0 {
             terms.upper[k].min(0.0)
@@ -466,7 +510,7 @@ mod tests {
     fn solve(
         quadratic: &BoxQuadratic,
         linear: &[f64],
-        prices: &[f64],
+        penalties: &[f64],
         lower: &[f64],
         upper: &[f64],
         x: &mut [f64],
@@ -474,7 +518,7 @@ mod tests {
         quadratic.solve(
             &BoxTerms {
                 linear,
-                prices,
+                penalties,
                 lower,
                 upper,
             },
@@ -483,11 +527,11 @@ mod tests {
         )
     }
 
-    /// Thousands of coordinate sweeps: slow, simple, and sure to converge.
+    /// Thousands of sweeps of coordinate descent: slow, simple, and certain to converge.
     fn by_sweeps(
         hessian: &[f64],
         linear: &[f64],
-        prices: &[f64],
+        penalties: &[f64],
         lower: &[f64],
         upper: &[f64],
     ) -> Vec<f64> {
@@ -500,10 +544,11 @@ mod tests {
                     .map(|j| hessian[k * n + j] * x[j])
                     .sum();
                 let pull = linear[k] - rest;
-                let shrunk = pull.signum() * (pull.abs() - prices[k]).max(0.0);
+                let shrunk = pull.signum() * (pull.abs() - penalties[k]).max(0.0);
                 x[k] = (shrunk / hessian[k * n + k]).max(lower[k]).min(upper[k]);
             }
         }
+
         x
     }
 
@@ -528,7 +573,7 @@ mod tests {
     }
 
     #[test]
-    fn without_limits_and_prices_it_is_a_linear_solve() {
+    fn without_limits_and_penalties_it_is_a_linear_solve() {
         let quadratic = BoxQuadratic::new(vec![4.0, 1.0, 1.0, 3.0]).unwrap();
         let mut x = [0.0; 2];
         solve(
@@ -539,6 +584,7 @@ mod tests {
             &[f64::INFINITY; 2],
             &mut x,
         );
+
         assert!((x[0] - 1.0 / 11.0).abs() < 1e-15 && (x[1] - 7.0 / 11.0).abs() < 1e-15);
     }
 
@@ -555,10 +601,10 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
         #[test]
-        fn random_problems_end_with_a_certificate_where_sweeps_end_too(
+        fn random_problems_end_with_a_certificate_at_the_solution_of_coordinate_descent(
             rows in prop::collection::vec(prop::collection::vec(-1.0..1.0f64, 6), 3..12),
             linear in prop::collection::vec(-2.0..2.0f64, 6),
-            prices in prop::collection::vec(0.0..1.0f64, 6),
+            penalties in prop::collection::vec(0.0..1.0f64, 6),
             limits in prop::collection::vec((-1.0..0.5f64, 0.0..1.0f64), 6),
             start in prop::collection::vec(-2.0..2.0f64, 6),
         ) {
@@ -570,12 +616,12 @@ mod tests {
             (0..n).for_each(|k| hessian[k * n + k] += 0.05);
             let lower: Vec<f64> = limits.iter().map(|l| l.0).collect();
             let upper: Vec<f64> = limits.iter().map(|l| l.0 + l.1).collect();
-            // Every third price is zero, where zero is no breakpoint.
-            let prices: Vec<f64> = prices.iter().enumerate().map(|(k, &c)| if k % 3 == 0 { 0.0 } else { c }).collect();
+            // Every third penalty is zero, where zero is no breakpoint.
+            let penalties: Vec<f64> = penalties.iter().enumerate().map(|(k, &c)| if k % 3 == 0 { 0.0 } else { c }).collect();
             let mut x = start.clone();
-            let report = solve(&BoxQuadratic::new(hessian.clone()).unwrap(), &linear, &prices, &lower, &upper, &mut x);
+            let report = solve(&BoxQuadratic::new(hessian.clone()).unwrap(), &linear, &penalties, &lower, &upper, &mut x);
             prop_assert!(report.kkt < 1e-12, "kkt {}", report.kkt);
-            let swept = by_sweeps(&hessian, &linear, &prices, &lower, &upper);
+            let swept = by_sweeps(&hessian, &linear, &penalties, &lower, &upper);
             for k in 0..n {
                 prop_assert!((x[k] - swept[k]).abs() < 1e-7, "{x:?} {swept:?}");
                 prop_assert!(lower[k] <= x[k] && x[k] <= upper[k]);
@@ -593,6 +639,7 @@ mod tests {
             }
             hessian[i * n + i] += 1e-3;
         }
+
         let linear: Vec<f64> = (0..n)
             .map(|k| crate::portable::sin(k as f64 * 0.7) * 3.0)
             .collect();
@@ -605,6 +652,7 @@ mod tests {
             &vec![1.0; n],
             &mut x,
         );
+
         assert!(report.kkt < 1e-12, "{report:?}");
         assert!(x.iter().any(|v| *v > 0.0) && x.iter().all(|v| (0.0..=1.0).contains(v)));
     }

@@ -7,7 +7,7 @@
 //! `A⁺ = V Σ⁺ Uᵀ` where `Σ⁺` inverts the singular values above `tolerance · σ₁` and
 //! drops the others.
 //!
-//! **Ours.** `faer` decomposes; this module adds order, a stated tolerance and errors.
+//! **Departures.** `faer` decomposes; this module adds order, a stated tolerance and errors.
 
 use faer::{Mat, MatRef, Side};
 
@@ -28,7 +28,7 @@ pub struct Svd {
 
 impl Svd {
     /// Relative size below which a singular value counts as zero.
-    /// *Ours*: the larger side of the matrix times the rounding unit, as in LAPACK-based tools.
+    /// *Chosen*: the larger side of the matrix times the rounding unit, as in LAPACK-based tools.
     #[must_use]
     pub fn default_tolerance(rows: usize, columns: usize) -> f64 {
         rows.max(columns) as f64 * f64::EPSILON
@@ -43,6 +43,7 @@ impl Svd {
             rows,
             columns,
         })?;
+
         Ok(Self {
             u: svd.U().to_owned(),
             values: svd.S().column_vector().iter().copied().collect(),
@@ -80,6 +81,7 @@ pub fn symmetric_eigen(matrix: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>), 
             expected: columns,
         });
     }
+
     let eigen = matrix
         .self_adjoint_eigen(Side::Lower)
         .map_err(|_| LinalgError::NoConvergence {
@@ -87,6 +89,7 @@ pub fn symmetric_eigen(matrix: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>), 
             rows,
             columns,
         })?;
+
     Ok((
         eigen.S().column_vector().iter().copied().collect(),
         eigen.U().to_owned(),
@@ -131,12 +134,15 @@ mod tests {
         let thin = sample(6, 2);
         let a = &thin * sample(2, 4);
         let svd = Svd::of(a.as_ref()).unwrap();
+
         assert_eq!(svd.rank(1e-10), 2);
         assert_eq!(svd.rank(Svd::default_tolerance(6, 4)), 2);
+
         let p = svd.pseudo_inverse(1e-10);
         let bound = 1e-11 * a.norm_l2();
         assert!(distance(&(&a * &p * &a), &a) < bound);
         assert!(distance(&(&p * &a * &p), &p) < bound);
+
         let (ap, pa) = (&a * &p, &p * &a);
         assert!(distance(&ap, &ap.transpose().to_owned()) < bound);
         assert!(distance(&pa, &pa.transpose().to_owned()) < bound);

@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-/// What can go wrong in a solve.
+/// Errors of factorisations, decompositions and solves.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum LinalgError {
@@ -36,7 +36,7 @@ pub enum LinalgError {
     },
     /// A weight is negative, infinite or NaN.
     #[error(
-        "the weight {weight} of unknown {unknown} is not a number from zero up; give a finite weight that is not negative"
+        "the weight {weight} of unknown {unknown} is negative or not finite; give a finite weight that is not negative"
     )]
     Weight {
         /// The unknown.
@@ -66,7 +66,7 @@ pub enum LinalgError {
         /// The row of the first such entry.
         row: usize,
     },
-    /// A refactorisation was asked for with entries in other places.
+    /// A refactorisation got a matrix with another sparsity pattern.
     #[error(
         "the matrix has another sparsity pattern than the one that was factored; factor it anew"
     )]

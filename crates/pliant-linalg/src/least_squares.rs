@@ -15,8 +15,8 @@
 //! **Source.** The normal equations; Sorkine & Cohen-Or, "Least-squares meshes", SMI 2004, for
 //! their use on meshes.
 //!
-//! **Ours.** Hard unknowns are eliminated instead of weighted heavily, so they are exact and cost
-//! no accuracy.
+//! **Departures.** Hard unknowns are eliminated instead of weighted heavily, so they are exact and
+//! do not reduce the accuracy.
 
 use std::ops::{AddAssign, Mul, Sub};
 
@@ -24,7 +24,7 @@ use glam::DVec3;
 
 use crate::{LinalgError, SolveWorkspace, SparseMatrix, SpdSolver};
 
-/// What the marks of a hard unknown are: not free.
+/// Marks a hard unknown among the numbers of the free ones.
 const HARD: u32 = u32::MAX;
 
 /// A least squares problem that is ready for any right-hand side, targets and values.
@@ -61,20 +61,25 @@ impl LeastSquares {
         hard: &[usize],
     ) -> Result<Self, LinalgError> {
         let diagonal = soft_weights(a.columns(), soft)?;
-        let names = number_free(a.columns(), hard)?;
+        let numbers = number_free(a.columns(), hard)?;
         if let Some(row) =
             (0..a.rows()).find(|&row| a.row(row).1.iter().any(|value| !value.is_finite()))
         {
             return Err(LinalgError::NotFinite { row });
         }
+
+        // Normal equations, split into free and hard unknowns.
         let transpose = a.transpose();
         let normal = transpose
             .times(a)
             .plus(1.0, &SparseMatrix::diagonal(&diagonal));
         let free: Vec<u32> = (0..a.columns() as u32)
-            .filter(|&i| names[i as usize] != HARD)
+            .filter(|&i| numbers[i as usize] != HARD)
             .collect();
-        let (inner, coupling) = split(&normal, &names, &free, hard);
+
+        let (inner, coupling) = split(&normal, &numbers, &free, hard);
+
+        // Errors name the unknown of the caller, not its number among the free ones.
         let solver = SpdSolver::factor(&inner).map_err(|error| match error {
             LinalgError::NotPositiveDefinite { unknown, size } => {
                 LinalgError::NotPositiveDefinite {
@@ -84,6 +89,7 @@ impl LeastSquares {
             }
             other => other,
         })?;
+
         Ok(Self {
             transpose,
             soft: soft.to_vec(),
@@ -154,10 +160,13 @@ impl LeastSquares {
             self.hard.len(),
             "one value per hard constraint"
         );
+
+        // `Aᵀ b + Ω c`, less the known part of the hard unknowns.
         let mut x = self.transpose.multiply(b);
         for (&(unknown, weight), &target) in self.soft.iter().zip(soft_targets) {
             x[unknown] += target * weight;
         }
+
         let known = self.coupling.multiply(hard_values);
         let mut rhs: Vec<T> = self
             .free
@@ -165,6 +174,8 @@ impl LeastSquares {
             .zip(known)
             .map(|(&i, known)| x[i as usize] - known)
             .collect();
+
+        // Free unknowns get the solution, hard ones their values.
         solve(&mut rhs);
         for (&i, value) in self.free.iter().zip(rhs) {
             x[i as usize] = value;
@@ -172,6 +183,7 @@ impl LeastSquares {
         for (&unknown, &value) in self.hard.iter().zip(hard_values) {
             x[unknown] = value;
         }
+
         x
     }
 }
@@ -187,19 +199,22 @@ fn soft_weights(unknowns: usize, soft: &[(usize, f64)]) -> Result<Vec<f64>, Lina
                 size: unknowns,
             });
         }
+
         if !(weight >= 0.0 && weight.is_finite()) {
             return Err(LinalgError::Weight { unknown, weight });
         }
+
         diagonal[unknown] += weight;
     }
+
     Ok(diagonal)
 }
 
 /// The number of every unknown among the free ones, [`HARD`] for the others.
 fn number_free(unknowns: usize, hard: &[usize]) -> Result<Vec<u32>, LinalgError> {
-    let mut names = vec![0; unknowns];
+    let mut numbers = vec![0; unknowns];
     for &unknown in hard {
-        match names.get_mut(unknown) {
+        match numbers.get_mut(unknown) {
             None => {
                 return Err(LinalgError::Index {
                     what: "a hard constraint",
@@ -207,41 +222,48 @@ fn number_free(unknowns: usize, hard: &[usize]) -> Result<Vec<u32>, LinalgError>
                     size: unknowns,
                 });
             }
-            Some(name) if *name == HARD => return Err(LinalgError::Repeated { unknown }),
-            Some(name) => *name = HARD,
+            Some(number) if *number == HARD => return Err(LinalgError::Repeated { unknown }),
+            Some(number) => *number = HARD,
         }
     }
-    let free = names.iter_mut().filter(|name| **name != HARD);
-    free.enumerate().for_each(|(k, name)| *name = k as u32);
-    Ok(names)
+
+    let free = numbers.iter_mut().filter(|number| **number != HARD);
+    for (k, number) in free.enumerate() {
+        *number = k as u32;
+    }
+    Ok(numbers)
 }
 
 /// `N_FF` and `N_FH`.
 fn split(
     normal: &SparseMatrix,
-    names: &[u32],
+    numbers: &[u32],
     free: &[u32],
     hard: &[usize],
 ) -> (SparseMatrix, SparseMatrix) {
-    let mut hard_names = vec![0; names.len()];
+    let mut hard_numbers = vec![0; numbers.len()];
     for (k, &unknown) in hard.iter().enumerate() {
-        hard_names[unknown] = k as u32;
+        hard_numbers[unknown] = k as u32;
     }
+
+    // Columns of free unknowns keep their order, so that rows stay sorted.
     let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     let mut coupled = Vec::new();
     for (row, &i) in free.iter().enumerate() {
         let (columns, entries) = normal.row(i as usize);
         for (&column, &entry) in columns.iter().zip(entries) {
-            match names[column as usize] {
-                HARD => coupled.push((row as u32, hard_names[column as usize], entry)),
-                name => {
-                    indices.push(name);
+            match numbers[column as usize] {
+                HARD => coupled.push((row as u32, hard_numbers[column as usize], entry)),
+                number => {
+                    indices.push(number);
                     values.push(entry);
                 }
             }
         }
+
         starts.push(indices.len());
     }
+
     let inner = SparseMatrix::from_rows(free.len(), starts, indices, values);
     (
         inner,
@@ -277,6 +299,7 @@ mod tests {
                 .unwrap();
             m.swap(k, pivot);
             b.swap(k, pivot);
+
             for i in k + 1..n {
                 let factor = m[i][k] / m[k][k];
                 for j in k..n {
@@ -285,22 +308,28 @@ mod tests {
                 b[i] -= factor * b[k];
             }
         }
+
         for k in (0..n).rev() {
             b[k] = (b[k] - (k + 1..n).map(|j| m[k][j] * b[j]).sum::<f64>()) / m[k][k];
         }
+
         b
     }
 
     #[test]
     fn the_solution_is_that_of_the_dense_equations_with_multipliers() {
         let a = two_paths();
-        let (soft, hard) = ([(1, 0.7), (8, 2.0), (1, 0.1)], [4, 9]);
+        let soft = [(1, 0.7), (8, 2.0), (1, 0.1)];
+        let hard = [4, 9];
         let problem = LeastSquares::factor(&a, &soft, &hard).unwrap();
         let b: Vec<f64> = (0..a.rows()).map(|i| (i as f64).sin()).collect();
-        let (targets, values) = ([0.3, -1.0, 0.5], [2.0, 1.0]);
+        let targets = [0.3, -1.0, 0.5];
+        let values = [2.0, 1.0];
+
         // Stationarity of the Lagrangian: [N Eᵀ; E 0] [x; λ] = [Aᵀ b + Ω c; d].
         let n = 11;
         let mut m = vec![vec![0.0; n + 2]; n + 2];
+
         let mut rhs = a.transpose().multiply(&b);
         for row in 0..a.rows() {
             for i in 0..n {
@@ -309,14 +338,17 @@ mod tests {
                 }
             }
         }
+
         for (&(i, weight), target) in soft.iter().zip(targets) {
             m[i][i] += weight;
             rhs[i] += weight * target;
         }
+
         for (k, (&j, value)) in hard.iter().zip(values).enumerate() {
             (m[n + k][j], m[j][n + k]) = (1.0, 1.0);
             rhs.push(value);
         }
+
         let expected = solve_dense(m, rhs);
         let x = problem.solve(&b, &targets, &values);
         assert!(
@@ -326,18 +358,18 @@ mod tests {
     }
 
     #[test]
-    fn hard_values_come_back_to_the_bit_and_points_are_their_coordinates() {
+    fn hard_values_are_exact_and_points_are_solved_per_coordinate() {
         let a = two_paths();
         let hard = [0, 7];
         let problem = LeastSquares::factor(&a, &[(3, 1.0)], &hard).unwrap();
         let b: Vec<DVec3> = (0..a.rows())
             .map(|i| DVec3::new(i as f64, 1.0, -0.5))
             .collect();
-        let (targets, values) = (
-            [DVec3::new(0.1, 0.2, 0.3)],
-            [DVec3::splat(0.1) / 3.0, DVec3::new(1e9, -1e-9, 7.7)],
-        );
+
+        let targets = [DVec3::new(0.1, 0.2, 0.3)];
+        let values = [DVec3::splat(0.1) / 3.0, DVec3::new(1e9, -1e-9, 7.7)];
         let points = problem.solve_points(&b, &targets, &values);
+
         assert_eq!([points[0], points[7]], values);
         for axis in 0..3 {
             let pick = |list: &[DVec3]| list.iter().map(|p| p[axis]).collect::<Vec<_>>();
@@ -352,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_without_constraints_is_named() {
+    fn the_error_names_a_component_without_constraints() {
         let (mut triplets, mut row) = (Vec::new(), 0);
         for (first, n) in [(0, 6), (6, 5)] {
             for i in first..first + n - 1 {
@@ -360,6 +392,7 @@ mod tests {
                 row += 1;
             }
         }
+
         let a = SparseMatrix::from_triplets(row as usize, 11, &triplets);
         let error = LeastSquares::factor(&a, &[(2, 1.0)], &[]).unwrap_err();
         assert!(
@@ -372,6 +405,7 @@ mod tests {
             ),
             "{error:?}"
         );
+
         let error = LeastSquares::factor(&a, &[], &[8]).unwrap_err();
         assert!(
             matches!(
@@ -383,6 +417,7 @@ mod tests {
             ),
             "{error:?}"
         );
+
         assert!(LeastSquares::factor(&a, &[(2, 1.0)], &[8]).is_ok());
     }
 
@@ -393,18 +428,22 @@ mod tests {
             LeastSquares::factor(&a, &[(11, 1.0)], &[]),
             Err(LinalgError::Index { index: 11, .. })
         ));
+
         assert!(matches!(
             LeastSquares::factor(&a, &[], &[12]),
             Err(LinalgError::Index { index: 12, .. })
         ));
+
         assert!(matches!(
             LeastSquares::factor(&a, &[(1, -1.0)], &[]),
             Err(LinalgError::Weight { unknown: 1, .. })
         ));
+
         assert!(matches!(
             LeastSquares::factor(&a, &[(1, f64::NAN)], &[]),
             Err(LinalgError::Weight { unknown: 1, .. })
         ));
+
         assert!(matches!(
             LeastSquares::factor(&a, &[], &[3, 3]),
             Err(LinalgError::Repeated { unknown: 3 })

@@ -1,4 +1,4 @@
-//! Loops that may run on several threads and give the same bits on any number of them.
+//! Deterministic parallel loops: the same bits on any number of threads.
 //!
 //! Work is cut by a **fixed** grain, never by the number of threads, and every item
 //! writes its own place; where partial results meet, they are combined in the order
@@ -10,9 +10,9 @@ thread_local! {
     static ALONE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work` with all loops of this module in place, on this thread: for one that must never wait
-/// until other threads, which share the pool, are through with longer work, as the thread of a
-/// window.
+/// Runs `work` with all loops of this module on the calling thread. For a thread that must not wait
+/// for longer work of other threads in the shared pool, such as the user
+/// interface thread.
 pub fn alone<T>(work: impl FnOnce() -> T) -> T {
     struct Former(bool);
     impl Drop for Former {
@@ -26,7 +26,7 @@ pub fn alone<T>(work: impl FnOnce() -> T) -> T {
 
 /// Whether a loop may use other threads.
 #[cfg(feature = "parallel")]
-fn in_company() -> bool {
+fn may_use_threads() -> bool {
     !ALONE.get()
 }
 
@@ -40,7 +40,7 @@ pub fn for_each_chunk_mut<T: Send>(
 ) {
     let grain = grain.max(1);
     #[cfg(feature = "parallel")]
-    if items.len() > grain && in_company() {
+    if items.len() > grain && may_use_threads() {
         use rayon::prelude::*;
         items
             .par_chunks_mut(grain)
@@ -48,6 +48,7 @@ pub fn for_each_chunk_mut<T: Send>(
             .for_each(|(k, chunk)| work(k * grain, chunk));
         return;
     }
+
     for (k, chunk) in items.chunks_mut(grain).enumerate() {
         work(k * grain, chunk);
     }
@@ -56,7 +57,7 @@ pub fn for_each_chunk_mut<T: Send>(
 /// `make(i)` for every `i` in `0..count`, in order; each chunk of `grain` items is one task.
 pub fn map<T: Send>(count: usize, grain: usize, make: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     #[cfg(feature = "parallel")]
-    if count > grain.max(1) && in_company() {
+    if count > grain.max(1) && may_use_threads() {
         use rayon::prelude::*;
         return (0..count)
             .into_par_iter()
@@ -64,6 +65,7 @@ pub fn map<T: Send>(count: usize, grain: usize, make: impl Fn(usize) -> T + Sync
             .map(make)
             .collect();
     }
+
     let _ = grain;
     (0..count).map(make).collect()
 }
@@ -74,7 +76,7 @@ pub fn join<A: Send, B: Send>(
     b: impl FnOnce() -> B + Send,
 ) -> (A, B) {
     #[cfg(feature = "parallel")]
-    if in_company() {
+    if may_use_threads() {
         return rayon::join(a, b);
     }
     (a(), b())
@@ -96,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn alone_every_loop_stays_on_its_thread_and_company_comes_back_even_after_a_panic() {
+    fn alone_uses_one_thread_and_loops_are_parallel_again_even_after_a_panic() {
         let own = std::thread::current().id();
         let here = || std::thread::current().id() == own;
         let mut items = [false; 100];
@@ -107,6 +109,7 @@ mod tests {
                     && join(here, here) == (true, true)
             );
         });
+
         assert_eq!(items, [true; 100]);
         assert!(std::panic::catch_unwind(|| alone(|| panic!("halfway"))).is_err());
         assert!(!ALONE.get());

@@ -6,10 +6,10 @@
 //! **Equation.** Reduce to a small interval with a constant split in two, then sum the Taylor
 //! series by Horner's rule; only sums, products and quotients, which IEEE 754 fixes to the bit.
 //!
-//! **Ours.** Arguments are angles and falloffs of models, so |x| stays below a few hundred and
-//! two-part constants suffice.
+//! **Departures.** Arguments are angles and falloffs of models, so |x| stays below a few hundred
+//! and two-part constants suffice.
 
-/// Steps of a quarter turn are subtracted in two parts, so that the first product is exact.
+/// Multiples of π/2 are subtracted in two parts, so that the first product is exact.
 const QUARTER_HIGH: f64 = 1.570_796_326_734_125_6;
 const QUARTER_LOW: f64 = 6.077_100_506_506_192e-11;
 /// The same for the natural logarithm of two.
@@ -102,6 +102,7 @@ mod tests {
                 (exp(x) - x.exp()).abs() <= 8.0 * f64::EPSILON * x.exp(),
                 "exp {x}"
             );
+
             assert!(
                 (tan(x) - x.tan()).abs() < 1e-13 * (1.0 + x.tan() * x.tan()),
                 "tan {x}"

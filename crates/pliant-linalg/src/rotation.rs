@@ -1,6 +1,6 @@
 //! The rotation nearest to a 3 × 3 matrix, and the rigid motion between two point sets.
 //!
-//! **Problem.** Split a deformation into turning and stretching; align one pose with another.
+//! **Problem.** Split a deformation into rotation and stretch; align one pose with another.
 //!
 //! **Equation.** The proper rotation that maximises `tr(Rᵀ M)` is the unit quaternion
 //! `q` that belongs to the largest eigenvalue of the symmetric 4 × 4 matrix
@@ -18,7 +18,7 @@
 //! **Source.** Horn, "Closed-form solution of absolute orientation using unit
 //! quaternions", 1987, section 4.A.
 //!
-//! **Ours.** Well-conditioned matrices take Newton's iteration for the polar factor
+//! **Departures.** Well-conditioned matrices take Newton's iteration for the polar factor
 //! (Higham 1986, eq. 2.9: `X ← (γX + X⁻ᵀ/γ)/2`), which reaches the same rotation in a
 //! quarter of the time; all others take the eigenvector by Jacobi sweeps.
 
@@ -32,7 +32,7 @@ use crate::LinalgError;
 /// way to Jacobi's.
 const WELL_CONDITIONED: f64 = 1e-6;
 
-/// Norms that are not spoiled by the squares of the entries.
+/// Norms whose squared entries neither overflow nor underflow.
 const SQUARABLE: Range<f64> = 1e-140..1e140;
 
 /// The proper rotation nearest to `matrix` in the sense of the Frobenius norm.
@@ -45,7 +45,8 @@ pub fn nearest_rotation(matrix: DMat3) -> DMat3 {
     if !SQUARABLE.contains(&norm) {
         return nearest_rotation_of_extreme(matrix);
     }
-    let scaled = matrix * (1.0 / norm); // No overflow or underflow below, whatever the units.
+
+    let scaled = matrix * (1.0 / norm); // No overflow or underflow below, in any unit.
     if scaled.determinant() > WELL_CONDITIONED {
         newton_polar(scaled)
     } else {
@@ -53,7 +54,8 @@ pub fn nearest_rotation(matrix: DMat3) -> DMat3 {
     }
 }
 
-/// Matrices whose norm is lost in its squares, zero and what is not finite.
+/// Matrices whose squared norm overflows or underflows, zero matrices and those that are not
+/// finite.
 #[cold]
 fn nearest_rotation_of_extreme(matrix: DMat3) -> DMat3 {
     if !matrix.is_finite() {
@@ -72,9 +74,9 @@ fn nearest_rotation_of_extreme(matrix: DMat3) -> DMat3 {
 /// A rotation followed by a translation: `x ↦ rotation · x + translation`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RigidMotion {
-    /// The turning part.
+    /// The rotation.
     pub rotation: DQuat,
-    /// The moving part, applied after the rotation.
+    /// The translation, applied after the rotation.
     pub translation: DVec3,
 }
 
@@ -91,8 +93,8 @@ impl RigidMotion {
         self.rotation * point + self.translation
     }
 
-    /// The motion at a share of the way to another: it turns about `center`, a point before either
-    /// motion, which goes along a straight line. Both ends are exact.
+    /// The motion between this one and another, at `share` from 0 to 1: it rotates about `center`,
+    /// a point before either motion, which goes along a straight line. Both ends are exact.
     #[must_use]
     pub fn between(&self, to: &Self, share: f64, center: DVec3) -> Self {
         if share == 0.0 {
@@ -101,6 +103,7 @@ impl RigidMotion {
         if share == 1.0 {
             return *to;
         }
+
         let rotation = self.rotation.slerp(to.rotation, share);
         Self {
             rotation,
@@ -122,7 +125,7 @@ impl RigidMotion {
     /// (Procrustes).
     ///
     /// One weight per point, or none for equal ones. Fewer than three points, or points on a line,
-    /// leave the turning undetermined; the result is then one of the best motions.
+    /// leave the rotation undetermined; the result is then one of the best motions.
     pub fn fit(from: &[DVec3], to: &[DVec3], weights: Option<&[f64]>) -> Result<Self, LinalgError> {
         let expected = from.len();
         if to.len() != expected {
@@ -132,6 +135,7 @@ impl RigidMotion {
                 expected,
             });
         }
+
         if let Some(found) = weights.map(<[f64]>::len).filter(|&found| found != expected) {
             return Err(LinalgError::Size {
                 what: "the list of weights",
@@ -139,19 +143,27 @@ impl RigidMotion {
                 expected,
             });
         }
+
+        // Without any weight there is nothing to fit.
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         let total: f64 = (0..expected).map(weight).sum();
         if total <= 0.0 {
             return Ok(Self::IDENTITY);
         }
+
+        // The best translation maps one centroid onto the other; the rotation follows from the
+        // covariance.
         let centroid =
             |points: &[DVec3]| (0..expected).map(|i| points[i] * weight(i)).sum::<DVec3>() / total;
         let (from_center, to_center) = (centroid(from), centroid(to));
+
         let mut covariance = DMat3::ZERO;
         for i in 0..expected {
-            let (p, q) = ((from[i] - from_center) * weight(i), to[i] - to_center);
+            let p = (from[i] - from_center) * weight(i);
+            let q = to[i] - to_center;
             covariance += outer(q, p);
         }
+
         let rotation = DQuat::from_mat3(&nearest_rotation(covariance)).normalize();
         Ok(Self {
             rotation,
@@ -180,6 +192,7 @@ fn newton_polar(matrix: DMat3) -> DMat3 {
         let gamma = (frobenius(&inverse_transpose) / frobenius(&x)).sqrt();
         let next = (x * gamma + inverse_transpose * (1.0 / gamma)) * 0.5;
         let change = frobenius(&(next - x));
+
         x = next;
         if change < 1e-8 {
             // The error after a step is the square of the change: one more, unscaled, is exact to
@@ -187,6 +200,7 @@ fn newton_polar(matrix: DMat3) -> DMat3 {
             return (x + x.inverse().transpose()) * 0.5;
         }
     }
+
     x
 }
 
@@ -194,25 +208,26 @@ fn newton_polar(matrix: DMat3) -> DMat3 {
 fn horn_quaternion(m: &DMat3) -> DQuat {
     let at = |row: usize, column: usize| m.col(column)[row];
     let (d0, d1, d2) = (at(0, 0), at(1, 1), at(2, 2));
-    let (wx, wy, wz) = (
-        at(2, 1) - at(1, 2),
-        at(0, 2) - at(2, 0),
-        at(1, 0) - at(0, 1),
-    );
-    let (xy, xz, yz) = (
-        at(0, 1) + at(1, 0),
-        at(0, 2) + at(2, 0),
-        at(1, 2) + at(2, 1),
-    );
+
+    // Entries of Horn's matrix above the diagonal.
+    let wx = at(2, 1) - at(1, 2);
+    let wy = at(0, 2) - at(2, 0);
+    let wz = at(1, 0) - at(0, 1);
+    let xy = at(0, 1) + at(1, 0);
+    let xz = at(0, 2) + at(2, 0);
+    let yz = at(1, 2) + at(2, 1);
+
     let matrix = [
         [d0 + d1 + d2, wx, wy, wz],
         [wx, d0 - d1 - d2, xy, xz],
         [wy, xy, d1 - d0 - d2, yz],
         [wz, xz, yz, d2 - d0 - d1],
     ];
+
     let (values, vectors) = jacobi_eigen(matrix);
     let largest = (1..4).fold(0, |best, k| if values[k] > values[best] { k } else { best });
     let [w, x, y, z] = [0, 1, 2, 3].map(|row| vectors[row][largest]);
+
     DQuat::from_xyzw(x, y, z, w).normalize()
 }
 
@@ -223,7 +238,9 @@ pub(crate) fn jacobi_eigen<const N: usize>(mut a: [[f64; N]; N]) -> ([f64; N], [
     for (k, row) in vectors.iter_mut().enumerate() {
         row[k] = 1.0;
     }
+
     for _ in 0..50 {
+        // Stop where the entries beside the diagonal are rounding.
         let off: f64 = (0..N)
             .flat_map(|p| (0..p).map(move |q| (p, q)))
             .map(|(p, q)| a[p][q] * a[p][q])
@@ -232,12 +249,14 @@ pub(crate) fn jacobi_eigen<const N: usize>(mut a: [[f64; N]; N]) -> ([f64; N], [
         if off <= f64::EPSILON * f64::EPSILON * diagonal || off.is_nan() {
             break;
         }
+
         for p in 0..N {
             for q in p + 1..N {
                 jacobi_rotate(&mut a, &mut vectors, p, q);
             }
         }
     }
+
     (std::array::from_fn(|k| a[k][k]), vectors)
 }
 
@@ -251,10 +270,13 @@ fn jacobi_rotate<const N: usize>(
     if a[p][q] == 0.0 {
         return;
     }
+
+    // The smaller of the two angles, which keeps the rotation stable.
     let tau = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
     let t = tau.signum() / (tau.abs() + (1.0 + tau * tau).sqrt());
     let c = 1.0 / (1.0 + t * t).sqrt();
     let s = t * c;
+
     for row in a.iter_mut() {
         (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
     }
@@ -314,7 +336,7 @@ mod tests {
         }
 
         #[test]
-        fn both_paths_agree_where_both_work(m in matrix()) {
+        fn newton_and_jacobi_agree_on_well_conditioned_matrices(m in matrix()) {
             let m = m * (1.0 / frobenius(&m));
             prop_assume!(m.determinant() > 1e-3);
             let difference = newton_polar(m) - DMat3::from_quat(horn_quaternion(&m));
@@ -322,7 +344,7 @@ mod tests {
         }
 
         #[test]
-        fn scale_does_not_matter(m in matrix(), exponent in -300..300_i32) {
+        fn the_nearest_rotation_does_not_depend_on_scale(m in matrix(), exponent in -300..300_i32) {
             let scaled = m * 10.0_f64.powi(exponent);
             prop_assert!(frobenius(&(nearest_rotation(scaled) - nearest_rotation(m))) < 1e-9);
         }
@@ -348,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_motion_is_found_and_undone() {
+    fn a_known_motion_is_recovered_and_inverted() {
         let points: Vec<DVec3> = (0..9)
             .map(|i| DVec3::new((i * i % 7) as f64, (i * 3 % 5) as f64, i as f64))
             .collect();
@@ -356,6 +378,7 @@ mod tests {
             rotation: DQuat::from_axis_angle(DVec3::new(1.0, 2.0, -1.0).normalize(), 2.5),
             translation: DVec3::new(4.0, -5.0, 6.0),
         };
+
         let moved: Vec<DVec3> = points.iter().map(|&p| planted.apply(p)).collect();
         let found = RigidMotion::fit(&points, &moved, None).unwrap();
         assert!(
@@ -364,6 +387,7 @@ mod tests {
                 .zip(&moved)
                 .all(|(&p, &q)| found.apply(p).distance(q) < 1e-13 * 20.0)
         );
+
         assert!(
             points
                 .iter()
@@ -372,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn mirrored_points_are_matched_by_a_turn_never_by_a_mirror() {
+    fn mirrored_points_are_fitted_by_a_rotation_not_a_reflection() {
         let points = [DVec3::X, DVec3::Y, DVec3::Z, DVec3::new(1.0, 2.0, 3.0)];
         let mirrored = points.map(|p| DVec3::new(-p.x, p.y, p.z));
         let misfit = |motion: &RigidMotion| {
@@ -382,6 +406,7 @@ mod tests {
                 .map(|(&p, &q)| motion.apply(p).distance_squared(q))
                 .sum::<f64>()
         };
+
         let found = RigidMotion::fit(&points, &mirrored, None).unwrap();
         assert!(misfit(&found) > 0.1, "a mirror would fit exactly");
         for k in 0..200 {
@@ -392,11 +417,11 @@ mod tests {
             )
             .normalize();
             for angle in [1e-3, 0.1, 1.0, 3.0] {
-                let turn = DQuat::from_axis_angle(axis, angle) * found.rotation;
+                let rotation = DQuat::from_axis_angle(axis, angle) * found.rotation;
                 let center = |list: &[DVec3; 4]| list.iter().sum::<DVec3>() / 4.0;
                 let other = RigidMotion {
-                    rotation: turn,
-                    translation: center(&mirrored) - turn * center(&points),
+                    rotation,
+                    translation: center(&mirrored) - rotation * center(&points),
                 };
                 assert!(misfit(&found) <= misfit(&other) + 1e-12);
             }
@@ -404,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_of_weight_zero_has_no_say() {
+    fn a_point_of_weight_zero_has_no_influence() {
         let from = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
         let to = [
             DVec3::ONE,
@@ -417,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_other_lengths_are_declined() {
+    fn lists_of_wrong_length_are_declined() {
         let message = RigidMotion::fit(&[DVec3::X], &[], None)
             .unwrap_err()
             .to_string();

@@ -1,13 +1,13 @@
-//! Sparse matrices, stored by rows.
+//! Sparse matrices in compressed row storage (CSR).
 //!
 //! **Problem.** Meshes give matrices with a handful of entries in each row, whose
 //! pattern is known before their values and which are applied to every frame.
 //!
-//! **Form.** Compressed rows: the entries of row `i` are `starts[i]..starts[i + 1]`,
+//! **Implementation.** Compressed rows: the entries of row `i` are `starts[i]..starts[i + 1]`,
 //! their columns ascending, each pair once. 32-bit columns, since the product is
 //! bound by memory.
 //!
-//! **Ours.** `faer` has sparse storage too; its product runs by columns, which needs
+//! **Departures.** `faer` has sparse storage, too; its product runs by columns, which needs
 //! private sums in parallel, and those depend on the number of threads.
 
 use std::ops::{Add, AddAssign, Mul};
@@ -44,12 +44,15 @@ impl SparseMatrix {
         for row in 0..rows {
             starts[row + 1] += starts[row];
         }
+
+        // A counting sort by rows, then each row is sorted by column and merged.
         let mut next = starts.clone();
         let mut entries = vec![(0_u32, 0.0); triplets.len()];
         for &(row, column, value) in triplets {
             entries[next[row as usize]] = (column, value);
             next[row as usize] += 1;
         }
+
         let blocks = parallel::map(rows.div_ceil(ROWS_PER_TASK), 1, |block| {
             let first = block * ROWS_PER_TASK;
             merge_rows(&entries, &starts[first..=rows.min(first + ROWS_PER_TASK)])
@@ -61,6 +64,8 @@ impl SparseMatrix {
             indices: Vec::with_capacity(total),
             values: Vec::with_capacity(total),
         };
+
+        // Blocks of rows are independent; they are concatenated in order.
         for block in blocks {
             let first = matrix.indices.len();
             matrix
@@ -69,10 +74,11 @@ impl SparseMatrix {
             matrix.indices.extend(block.indices);
             matrix.values.extend(block.values);
         }
+
         matrix
     }
 
-    /// Takes compressed rows as they are.
+    /// A matrix from compressed rows.
     ///
     /// # Panics
     /// If the arrays do not describe a matrix with ascending columns below `columns`.
@@ -100,6 +106,7 @@ impl SparseMatrix {
             indices,
             values,
         };
+
         for row in 0..matrix.rows() {
             let (indices, _) = matrix.row(row);
             assert!(
@@ -111,6 +118,7 @@ impl SparseMatrix {
                 "columns of row {row} lie inside"
             );
         }
+
         matrix
     }
 
@@ -212,6 +220,7 @@ impl SparseMatrix {
             self.rows(),
             "one entry of the product per row"
         );
+
         parallel::for_each_chunk_mut(product, ROWS_PER_TASK, |start, chunk| {
             for (k, out) in chunk.iter_mut().enumerate() {
                 let (indices, values) = self.row(start + k);
@@ -234,6 +243,8 @@ impl SparseMatrix {
         for column in 0..self.columns {
             starts[column + 1] += starts[column];
         }
+
+        // Rows ascend, so that the columns of the transpose do, too.
         let mut next = starts.clone();
         let mut indices = vec![0_u32; self.entries()];
         let mut values = vec![0.0; self.entries()];
@@ -246,6 +257,7 @@ impl SparseMatrix {
                 *place += 1;
             }
         }
+
         Self {
             columns: self.rows(),
             starts,
@@ -265,19 +277,21 @@ impl SparseMatrix {
             (other.rows(), other.columns),
             "only matrices of one size add"
         );
+
         let capacity = self.entries() + other.entries();
-        let (mut starts, mut indices, mut values) = (
-            vec![0],
-            Vec::with_capacity(capacity),
-            Vec::with_capacity(capacity),
-        );
+        let mut starts = vec![0];
+        let mut indices = Vec::with_capacity(capacity);
+        let mut values = Vec::with_capacity(capacity);
         for row in 0..self.rows() {
             let (ours, theirs) = (self.row(row), other.row(row));
             let (mut i, mut j) = (0, 0);
+
+            // Merge two ascending lists; equal columns add.
             while i < ours.0.len() || j < theirs.0.len() {
                 let a = ours.0.get(i).copied().unwrap_or(u32::MAX);
                 let b = theirs.0.get(j).copied().unwrap_or(u32::MAX);
                 let mut value = 0.0;
+
                 if a <= b {
                     value += ours.1[i];
                     i += 1;
@@ -286,11 +300,14 @@ impl SparseMatrix {
                     value += factor * theirs.1[j];
                     j += 1;
                 }
+
                 indices.push(a.min(b));
                 values.push(value);
             }
+
             starts.push(indices.len());
         }
+
         Self {
             columns: self.columns,
             starts,
@@ -306,9 +323,13 @@ impl SparseMatrix {
     #[must_use]
     pub fn times(&self, other: &Self) -> Self {
         assert_eq!(self.columns, other.rows(), "inner sizes agree");
+
+        // Sums of one row; `seen` holds the last row that touched a column, so that nothing is
+        // cleared.
         let mut sums = vec![0.0; other.columns];
         let mut seen = vec![usize::MAX; other.columns];
         let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+
         let mut touched = Vec::new();
         for row in 0..self.rows() {
             touched.clear();
@@ -325,13 +346,16 @@ impl SparseMatrix {
                     sums[slot] += factor * entry;
                 }
             }
+
             touched.sort_unstable();
             for &column in &touched {
                 indices.push(column);
                 values.push(sums[column as usize]);
             }
+
             starts.push(indices.len());
         }
+
         Self {
             columns: other.columns,
             starts,
@@ -364,11 +388,13 @@ fn merge_rows(entries: &[(u32, f64)], starts: &[usize]) -> RowBlock {
         indices: Vec::with_capacity(count),
         values: Vec::with_capacity(count),
     };
+
     let mut row = Vec::new();
     for bounds in starts.windows(2) {
         row.clear();
         row.extend_from_slice(&entries[bounds[0]..bounds[1]]);
         row.sort_by_key(|entry| entry.0); // Stable: equal columns keep their order, so sums are reproducible.
+
         let first = block.indices.len();
         for &(column, value) in &row {
             match block.values.last_mut() {
@@ -383,8 +409,10 @@ fn merge_rows(entries: &[(u32, f64)], starts: &[usize]) -> RowBlock {
                 }
             }
         }
+
         block.ends.push(block.indices.len());
     }
+
     block
 }
 
@@ -422,6 +450,7 @@ mod tests {
             .map(|i| DVec3::new(i as f64, 1.0, -2.0 * i as f64))
             .collect();
         let product = matrix.multiply(&points);
+
         for axis in 0..3 {
             let column: Vec<f64> = points.iter().map(|p| p[axis]).collect();
             let expected = matrix.multiply(&column);
@@ -433,7 +462,8 @@ mod tests {
     fn transposing_twice_returns_the_matrix_and_moves_it_across_the_inner_product() {
         let matrix = sample();
         assert_eq!(matrix.transpose().transpose(), matrix);
-        let (x, y) = ([1.0, -2.0, 3.0, 0.5], [2.0, 7.0, -1.0]);
+        let x = [1.0, -2.0, 3.0, 0.5];
+        let y = [2.0, 7.0, -1.0];
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         assert_eq!(
             dot(&matrix.multiply(&x), &y),
@@ -442,14 +472,16 @@ mod tests {
     }
 
     #[test]
-    fn sums_and_products_act_like_their_factors_in_turn() {
+    fn products_of_matrices_act_like_their_factors_one_after_the_other() {
         let matrix = sample();
         let square = matrix.transpose().times(&matrix);
         let x = [1.0, -2.0, 3.0, 0.5];
+
         assert_eq!(
             square.multiply(&x),
             matrix.transpose().multiply(&matrix.multiply(&x))
         );
+
         let sum = square
             .plus(2.0, &SparseMatrix::diagonal(&[1.0; 4]))
             .multiply(&x);
@@ -459,6 +491,7 @@ mod tests {
             .zip(x)
             .map(|(s, x)| s + 2.0 * x)
             .collect();
+
         assert_eq!(sum, expected);
     }
 }

@@ -27,6 +27,7 @@ fn discs(criterion: &mut Criterion) {
         ),
         None => ("waves-3cm", waves(163), 163 * 81, 1.8),
     };
+
     let sources = [SurfacePoint::Vertex(source)];
     let mut geodesics = ExactGeodesics::new(&mesh).expect("the bench mesh is sound");
     let inside = geodesics
@@ -34,18 +35,21 @@ fn discs(criterion: &mut Criterion) {
         .expect("the source exists")
         .vertices
         .len();
+
     group.bench_function(format!("{name}/query-{inside}"), |b| {
         b.iter(|| geodesics.disc(black_box(&sources), radius))
     });
     group.bench_function(format!("{name}/new"), |b| {
         b.iter(|| ExactGeodesics::new(black_box(&mesh)))
     });
+
     group.bench_function(format!("{name}/new-and-query"), |b| {
         b.iter(|| {
             ExactGeodesics::new(black_box(&mesh))
                 .and_then(|mut geodesics| geodesics.disc(&sources, radius))
         });
     });
+
     group.bench_function(format!("{name}/topology-new-and-query"), |b| {
         let rebuild = || mesh.to_builder().build().expect("the bench mesh is sound");
         let ask = |mesh: Mesh| {
@@ -53,11 +57,13 @@ fn discs(criterion: &mut Criterion) {
         };
         b.iter_batched(rebuild, ask, criterion::BatchSize::LargeInput);
     });
+
     let (name, mesh) = match &data {
         Some(folder) => ("bunny-whole", read_off(&folder.join("static/bunny.off"))),
         None => ("waves-whole", waves(59)),
     };
     let mut geodesics = ExactGeodesics::new(&mesh).expect("the bench mesh is sound");
+
     group.bench_function(format!("{name}/query"), |b| {
         b.iter(|| geodesics.distances(black_box(&[SurfacePoint::Vertex(0)])))
     });
@@ -72,11 +78,13 @@ fn waves(n: u32) -> Mesh {
         .map(|k| (place(k % n), place(k / n)))
         .map(|(x, y)| DVec3::new(x, y, height(x, y)))
         .collect();
+
     let corner = |k: u32| k / (n - 1) * n + k % (n - 1);
     let quads: Vec<Vec<u32>> = (0..(n - 1) * (n - 1))
         .map(corner)
         .map(|a| vec![a, a + 1, a + n + 1, a + n])
         .collect();
+
     Mesh::from_polygons(positions, &quads).expect("the sheet is sound")
 }
 
@@ -111,6 +119,7 @@ fn read_obj(path: &Path) -> Mesh {
             _ => {}
         }
     }
+
     Mesh::from_polygons(positions, &polygons).expect("the file's faces fit")
 }
 
@@ -122,10 +131,12 @@ fn read_off(path: &Path) -> Mesh {
         .chunks(3)
         .map(DVec3::from_slice)
         .collect();
+
     let triangles: Vec<[u32; 3]> = numbers::<u32>(words.take(4 * counts[1]))
         .chunks(4)
         .map(|f| [f[1], f[2], f[3]])
         .collect();
+
     Mesh::from_triangles(positions, &triangles).expect("the file's faces fit")
 }
 

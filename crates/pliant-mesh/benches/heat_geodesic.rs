@@ -1,7 +1,7 @@
-//! The heat method on sheets of 10k and 200k vertices: setting up, and one source.
+//! The heat method on sheets of 10k and 200k vertices: factorisation, and one source.
 //!
-//! `cargo bench -p pliant-mesh --bench heat_geodesic`; `benches/peers/heat_geodesic_peers.py` does
-//! the same work elsewhere on the same sheets.
+//! `cargo bench -p pliant-mesh --bench heat_geodesic`; `benches/peers/heat_geodesic_peers.py` runs
+//! other libraries on the same sheets.
 
 use std::hint::black_box;
 
@@ -21,6 +21,7 @@ fn heat(criterion: &mut Criterion) {
                 HeatGeodesics::factor(black_box(&mesh), &HeatOptions::default()).expect("a sheet")
             });
         });
+
         let geodesics = HeatGeodesics::factor(&mesh, &HeatOptions::default()).expect("a sheet");
         let mut workspace = HeatWorkspace::default();
         let mut distances = vec![0.0; mesh.vertex_count()];
@@ -33,6 +34,7 @@ fn heat(criterion: &mut Criterion) {
                 )
             });
         });
+
         group.finish();
     }
 }

@@ -21,6 +21,7 @@ fn torus() -> Mesh {
             (DVec2::from_angle(u) * (2.0 + w.cos())).extend(w.sin())
         })
         .collect();
+
     let at = |i: u64, j: u64| ((i % SIDE) * SIDE + j % SIDE) as u32;
     let mut triangles = Vec::new();
     for i in 0..SIDE {
@@ -34,6 +35,7 @@ fn torus() -> Mesh {
             });
         }
     }
+
     Mesh::from_triangles(positions, &triangles).expect("a torus is a mesh")
 }
 
@@ -46,6 +48,7 @@ fn subdivision(criterion: &mut Criterion) {
         .iter()
         .map(|p| *p * DVec3::new(1.0, 2.0, 0.5))
         .collect();
+
     let mut refined = vec![DVec3::ZERO; subdivision.mesh().vertex_count()];
     let mut group = criterion.benchmark_group("subdivision");
     group.bench_function("stencils/49k", |bench| {
@@ -54,6 +57,7 @@ fn subdivision(criterion: &mut Criterion) {
     group.bench_function("sparse_matrix/49k", |bench| {
         bench.iter(|| matrix.multiply_into(black_box(&pose), &mut refined))
     });
+
     group.sample_size(10);
     group.bench_function("construct/49k", |bench| {
         bench.iter(|| LoopSubdivision::of(black_box(&mesh)))

@@ -39,6 +39,7 @@ fn surface(criterion: &mut Criterion) {
         .iter()
         .map(|p| *p * (1.0 + 0.2 * (31.0 * p.z).sin()))
         .collect();
+
     let mut group = criterion.benchmark_group("surface");
     group.sample_size(10);
     for placement in [VertexPlacement::Optimal, VertexPlacement::Subset] {
@@ -47,6 +48,7 @@ fn surface(criterion: &mut Criterion) {
             bench.iter(|| black_box(&sheet).decimated(DecimationBudget::Triangles(5000), &options));
         });
     }
+
     let large = shapes::bumpy_sheet(447, 0.25);
     let fresh =
         || Mesh::from_triangles(large.positions().to_vec(), large.triangles()).expect("a sheet");
@@ -57,14 +59,17 @@ fn surface(criterion: &mut Criterion) {
             BatchSize::LargeInput,
         );
     });
+
     let single: Vec<Vec3> = large.positions().iter().map(|p| p.as_vec3()).collect();
-    let (origin, direction) = (DVec3::new(0.31, 0.42, 2.0), DVec3::new(0.05, 0.02, -1.0));
+    let origin = DVec3::new(0.31, 0.42, 2.0);
+    let direction = DVec3::new(0.05, 0.02, -1.0);
     group.bench_function("ray_without_index/200k", |bench| {
         bench.iter(|| nearest_ray_hit(black_box(&single), large.triangles(), origin, direction));
     });
     group.bench_function("index/82k", |bench| {
         bench.iter(|| SurfaceIndex::new(black_box(&sphere)))
     });
+
     group.bench_function("closest_points/10k_on_82k", |bench| {
         bench.iter(|| index.closest_points(black_box(&queries)))
     });
@@ -76,6 +81,7 @@ fn surface(criterion: &mut Criterion) {
                 .count()
         });
     });
+
     group.bench_function("self_intersections/82k", |bench| {
         bench.iter(|| black_box(&sphere).self_intersections())
     });

@@ -1,7 +1,7 @@
 use pliant_linalg::LinalgError;
 use thiserror::Error;
 
-/// What can be wrong with a mesh, or with what is asked of it.
+/// Invalid meshes and invalid arguments of mesh operations.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum MeshError {
@@ -61,7 +61,7 @@ pub enum MeshError {
         /// How many there are.
         found: usize,
     },
-    /// A point asked about is NaN, infinite or too far away to compute with.
+    /// A query point is NaN, infinite or too far away to compute with.
     #[error(
         "query point {query} has a coordinate that is not a finite number below 1e70; leave it out"
     )]
@@ -70,7 +70,7 @@ pub enum MeshError {
         query: usize,
     },
     /// The mesh has no face.
-    #[error("the mesh has no faces; the work asked for needs a surface")]
+    #[error("the mesh has no faces; this operation needs a surface")]
     NoFaces,
     /// An array does not have one entry per vertex, face or corner.
     #[error("{what}: {found} entries where {expected} are needed")]
@@ -107,9 +107,9 @@ pub enum MeshError {
         /// The range that works.
         needed: &'static str,
     },
-    /// Exact paths multiply without end.
+    /// The number of exact paths exceeds its limit.
     #[error(
-        "after {reached} vertices the exact shortest paths have multiplied beyond reason, as on faces that lie twice in one place with other diagonals; remove the doubled faces or measure by heat"
+        "after {reached} vertices the number of exact shortest paths exceeds its limit, as on duplicate faces with different diagonals; remove the duplicate faces or use the heat method"
     )]
     CoincidentSheets {
         /// How many vertices had been reached.

@@ -1,6 +1,6 @@
 //! Authored polygon meshes and the geometry that deforms them.
 //!
-//! A [`Mesh`] keeps what an artist made (quads, UV seams, groups, names, vertex
+//! A [`Mesh`] keeps the authored data (quads, UV seams, groups, names, vertex
 //! order) beside a fan triangulation that every operator uses.
 //!
 //! ```
@@ -16,56 +16,37 @@
 //! # Ok::<(), pliant_mesh::MeshError>(())
 //! ```
 
-mod bounds;
-mod decimation;
-mod deformation_gradient;
 mod error;
-mod exact_geodesic;
-mod gradient;
-mod health;
-mod heat_geodesic;
-mod intersection;
-mod intrinsic;
-mod laplacian;
-mod measure;
-mod mesh;
-mod normals;
-mod polar;
+mod geodesics;
+mod operators;
 mod progress;
-mod ray;
+mod queries;
+mod remeshing;
 pub mod shapes;
-mod smoothing;
-mod spatial;
-mod subdivision;
-mod surface_point;
+mod surface;
 #[cfg(test)]
 mod test_shapes;
-mod topology;
-mod vertex_means;
-mod winding;
 
-pub use bounds::Bounds;
-pub use decimation::{Decimation, DecimationBudget, DecimationOptions, VertexPlacement};
-pub use deformation_gradient::DeformationGradients;
 pub use error::MeshError;
-pub use exact_geodesic::{Disc, ExactGeodesics};
-pub use glam;
-pub use gradient::SurfaceGradient;
-pub use health::Health;
-pub use heat_geodesic::{
-    HeatGeodesics, HeatOptions, HeatTriangulation, HeatVariant, HeatWorkspace,
+pub use geodesics::{
+    Disc, ExactGeodesics, HeatGeodesics, HeatOptions, HeatTriangulation, HeatVariant,
+    HeatWorkspace, edge_path, lower_edge_distances,
 };
-pub use intrinsic::IntrinsicTriangulation;
-pub use laplacian::{Laplacian, mean_value_laplacian};
-pub use measure::{triangle_area, triangle_normal};
-pub use mesh::{Corner, CornerLayer, FaceLabels, Mesh, MeshBuilder, VertexLayer};
-pub use normals::{VertexNormals, triangle_normals, vertex_normals, vertex_normals_into};
-pub use polar::Polar;
+pub use glam;
+pub use operators::{
+    DeformationGradients, IntrinsicTriangulation, Laplacian, Polar, SurfaceGradient,
+    mean_value_laplacian,
+};
 pub use progress::{Progress, ProgressPart};
-pub use ray::nearest_ray_hit;
-pub use smoothing::{Smoother, SmoothingBoundary, SmoothingOptions, SmoothingWeights};
-pub use spatial::{ClosestPoint, RayHit, SurfaceIndex, closest_on_triangle};
-pub use subdivision::{LoopSubdivision, LoopWeights};
-pub use surface_point::{SurfacePoint, TrianglePoint};
-pub use topology::{Rows, Topology};
-pub use winding::WindingTree;
+pub use queries::{
+    ClosestPoint, RayHit, SurfaceIndex, WindingTree, closest_on_triangle, nearest_ray_hit,
+};
+pub use remeshing::{
+    Decimation, DecimationBudget, DecimationOptions, LoopSubdivision, LoopWeights, Smoother,
+    SmoothingBoundary, SmoothingOptions, SmoothingWeights, VertexPlacement,
+};
+pub use surface::{
+    Bounds, Corner, CornerLayer, FaceLabels, Mesh, MeshBuilder, MeshReport, Rows, SurfacePoint,
+    Topology, TrianglePoint, VertexLayer, VertexNormals, triangle_area, triangle_normal,
+    triangle_normals, vertex_normals, vertex_normals_into,
+};

@@ -1,19 +1,19 @@
-//! How long work says where it is, and is asked to stop.
+//! Progress reports and cancellation of long work.
 
 use std::ops::ControlFlow;
 
-/// Someone who watches long work: a bar on a terminal, a bar with a cancel button.
+/// Receives progress reports of long work, such as a progress bar with a cancel button.
 pub trait Progress: Sync {
-    /// Says that `stage` is under way and the part `done` (0 to 1) of the whole work is finished.
-    /// `Break` asks the work to stop; it then leaves nothing half-written.
+    /// Reports that `stage` is running and that the part `done` (0 to 1) of the whole work is
+    /// finished. `Break` asks the work to stop; it then leaves nothing half-written.
     fn report(&self, stage: &str, done: f64) -> ControlFlow<()>;
 }
 
-/// A part of longer work: what is done of it counts from `begin`, and `size` as a whole.
+/// A part of longer work: its progress runs from `begin` to `begin + size` of the whole.
 pub struct ProgressPart<'a> {
-    /// Who watches the whole work.
+    /// Receives the progress of the whole work.
     pub whole: &'a dyn Progress,
-    /// What of the whole work is finished when this part begins.
+    /// The part of the whole work that is finished when this part begins.
     pub begin: f64,
     /// How much of the whole work this part is.
     pub size: f64,
@@ -25,7 +25,7 @@ impl Progress for ProgressPart<'_> {
     }
 }
 
-/// Nobody watches.
+/// Ignores all reports.
 impl Progress for () {
     fn report(&self, _stage: &str, _done: f64) -> ControlFlow<()> {
         ControlFlow::Continue(())

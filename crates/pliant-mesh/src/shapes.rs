@@ -15,15 +15,19 @@ pub fn bumpy_sheet(n: usize, bump: f64) -> Mesh {
     let point = |i: usize, j: usize| {
         let (x, y) = (i as f64 * step, j as f64 * step);
         let wave = |a: f64, b: f64| bump * step * ((a * x + b * y) * 9.0 + a).sin();
+
+        // Frequencies without a common period, so that no two vertices move alike.
         DVec3::new(
             x + wave(1.0, 2.0),
             y + wave(-2.0, 1.3),
             wave(1.7, -0.6) / step * 0.3,
         )
     };
+
     let positions = (0..=n)
         .flat_map(|i| (0..=n).map(move |j| point(i, j)))
         .collect();
+
     Mesh::from_polygons(positions, &grid_quads(n)).expect("a grid is a mesh")
 }
 
@@ -43,6 +47,8 @@ pub fn flat_sheet(n: usize, bump: f64) -> Mesh {
 #[must_use]
 pub fn icosphere(levels: usize) -> Mesh {
     let g = (1.0 + 5.0_f64.sqrt()) / 2.0;
+
+    // Corners of three golden rectangles, one in each coordinate plane.
     let corners = [(-1.0, g), (1.0, g), (-1.0, -g), (1.0, -g)];
     let mut positions: Vec<DVec3> = corners
         .iter()
@@ -50,16 +56,22 @@ pub fn icosphere(levels: usize) -> Mesh {
         .collect();
     positions.extend(corners.iter().map(|&(a, b)| DVec3::new(0.0, a, b)));
     positions.extend(corners.iter().map(|&(a, b)| DVec3::new(b, 0.0, a)));
-    positions.iter_mut().for_each(|p| *p = p.normalize());
+    for p in positions.iter_mut() {
+        *p = p.normalize();
+    }
+
     let mut triangles = hull_of_icosahedron(&positions);
     for _ in 0..levels {
         triangles = split_in_four(&mut positions, &triangles);
     }
+
     Mesh::from_triangles(positions, &triangles).expect("an icosphere is a mesh")
 }
 
-/// The corner triples of an icosahedron at mutual edge distance, turned outwards.
+/// The corner triples of an icosahedron at mutual edge distance, oriented outwards.
 fn hull_of_icosahedron(corners: &[DVec3]) -> Vec<[u32; 3]> {
+    // Edges of an icosahedron in the unit sphere have length 1.05; other pairs are farther than
+    // 1.7.
     let near = |i: usize, j: usize| corners[i].distance(corners[j]) < 1.1;
     let mut triangles = Vec::new();
     for i in 0..12 {
@@ -70,6 +82,7 @@ fn hull_of_icosahedron(corners: &[DVec3]) -> Vec<[u32; 3]> {
             }
         }
     }
+
     triangles
 }
 
@@ -80,6 +93,7 @@ fn split_in_four(positions: &mut Vec<DVec3>, triangles: &[[u32; 3]]) -> Vec<[u32
     for [a, b] in coarse.topology().edges() {
         positions.push((positions[*a as usize] + positions[*b as usize]).normalize());
     }
+
     let sides = coarse.topology().triangle_edges();
     triangles
         .iter()
@@ -95,6 +109,7 @@ fn split_in_four(positions: &mut Vec<DVec3>, triangles: &[[u32; 3]]) -> Vec<[u32
 /// and z, as quads.
 #[must_use]
 pub fn closed_box(cells: [usize; 3], size: DVec3) -> Mesh {
+    // Vertices on shared box edges are created once, by their grid coordinates.
     let mut vertex_of = BTreeMap::new();
     let mut positions = Vec::new();
     let mut vertex = |k: [usize; 3]| {
@@ -104,6 +119,7 @@ pub fn closed_box(cells: [usize; 3], size: DVec3) -> Mesh {
             positions.len() as u32 - 1
         })
     };
+
     let mut faces = Vec::new();
     for axis in 0..3 {
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
@@ -115,6 +131,8 @@ pub fn closed_box(cells: [usize; 3], size: DVec3) -> Mesh {
                     vertex(k)
                 };
                 let [a, b, c, d] = [corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)];
+
+                // The two opposite sides have opposite orientation.
                 faces.push(if outward {
                     vec![a, b, c, d]
                 } else {
@@ -123,6 +141,7 @@ pub fn closed_box(cells: [usize; 3], size: DVec3) -> Mesh {
             }
         }
     }
+
     Mesh::from_polygons(positions, &faces).expect("a box is a mesh")
 }
 

@@ -44,6 +44,7 @@ pub(crate) fn grid(columns: u32, rows: u32) -> Mesh {
             })
         })
         .collect();
+
     Mesh::from_polygons(positions, &quads).expect("quads of a grid")
 }
 
@@ -52,13 +53,12 @@ pub(crate) fn irregular_torus(around: u32, through: u32) -> Mesh {
     let at = |i: u32, j: u32| (i % around) * through + j % through;
     let positions = (0..around * through)
         .map(|v| {
-            let (u, w) = (
-                f64::from(v / through) / f64::from(around) * TAU,
-                f64::from(v % through) / f64::from(through) * TAU,
-            );
+            let u = f64::from(v / through) / f64::from(around) * TAU;
+            let w = f64::from(v % through) / f64::from(through) * TAU;
             (DVec2::from_angle(u) * (2.0 + w.cos())).extend(w.sin())
         })
         .collect();
+
     let mut random = Random(1);
     let mut triangles = Vec::new();
     for i in 0..around {
@@ -71,5 +71,6 @@ pub(crate) fn irregular_torus(around: u32, through: u32) -> Mesh {
             });
         }
     }
+
     Mesh::from_triangles(positions, &triangles).expect("quads of a torus")
 }

@@ -1,8 +1,8 @@
-//! Blends of bars bent by a right angle, at about the sizes of table I of the paper: one of 36
-//! steps, on a way that was sampled before.
+//! Blends of bars bent by a right angle, at about the sizes of table I of Ma et al. 2012: one of 36
+//! steps, on a sampled path.
 //!
-//! The paper's steps took 2.23, 67.6, 40.1, 81.4 and 154 s on a processor of its time. Names hold
-//! vertices and springs, which the filling decides.
+//! The steps of Ma et al. took 2.23, 67.6, 40.1, 81.4 and 154 s on a processor of its time. The
+//! names contain the numbers of vertices and springs, which follow from the filling.
 
 mod bar;
 
@@ -23,11 +23,13 @@ fn steps(criterion: &mut Criterion) {
         for (name, solver) in [("fast", Solver::Fast), ("tight", Solver::Tight)] {
             let options = BlendOptions::default().with_solver(solver);
             let mut blend = Blend::new(&shapes, &options).expect("the bar is sound");
-            blend.prepare_walk(STEPS + 1).expect("the blend is sound");
+            blend.prepare_frames(STEPS + 1).expect("the blend is sound");
+
             let half = blend.between(0.5).expect("the blend is sound");
             let springs = blend.spring_counts().in_shape();
             let vertices = half.positions.len() + half.interior.len();
             let mut step = 0;
+
             group.bench_function(
                 format!("{name}/{size} ({vertices} vertices, {springs} springs)"),
                 |bencher| {
@@ -43,6 +45,7 @@ fn steps(criterion: &mut Criterion) {
             );
         }
     }
+
     group.finish();
 }
 

@@ -1,10 +1,10 @@
-//! Blends that other programs make as well, and the very springs for them.
+//! Blends that other programs compute as well, with the same springs.
 //!
-//! `cargo bench -p pliant-physics --bench peers -- FOLDER` walks 36 steps between a bar and the
+//! `cargo bench -p pliant-physics --bench peers -- FOLDER` computes 36 steps between a bar and the
 //! same bar bent, at the sizes of table I, and with PLIANT_DATA set between two poses of the horse.
-//! It prints the mean of a step and writes springs, shapes, held vertices and our results to FOLDER
-//! for `benches/peers/blend_peers.py`. With `memory fast` or `memory tight` instead of a folder it
-//! makes one walk at the largest size and prints the most memory that the process ever had.
+//! It prints the mean time of a step and writes springs, shapes, held vertices and our results to
+//! FOLDER for `benches/peers/blend_peers.py`. With `memory fast` or `memory tight` instead of a
+//! folder it computes one sequence at the largest size and prints the peak memory of the process.
 
 #![allow(clippy::print_stdout, reason = "a bench reports to its reader")]
 
@@ -22,7 +22,7 @@ use pliant_physics::{Blend, BlendOptions, Interior, InteriorOptions, Solver};
 use bar::SIZES;
 
 const STEPS: usize = 36;
-/// Every so many steps are walked to the tighter tolerance.
+/// Every fourth step is solved to the tighter tolerance.
 const TIGHT_STRIDE: usize = 4;
 /// Two poses of the horse, and how many vertices of its trunk are held.
 const HORSE_POSES: [usize; 2] = [1, 4];
@@ -35,7 +35,7 @@ struct Case {
     held: Vec<usize>,
 }
 
-/// A walk: the milliseconds of every step, and every step's surface vertices and points inside.
+/// A sequence: the milliseconds of every step, and its surface vertices and interior points.
 struct Walk {
     spans: Vec<f64>,
     frames: Vec<Vec<DVec3>>,
@@ -63,18 +63,21 @@ impl Case {
                 .to_string()
         };
         let locator = format!("{}+{}", path("reference.obj"), path("frames.npy"));
+
         let clip = load(&locator, &LoadOptions::default())
             .and_then(|asset| asset.clip())
             .expect("the horse");
         let [first, second] = HORSE_POSES.map(|pose| clip.mesh_at(pose).expect("a pose"));
         let middle = first.bounds().expect("vertices").center();
         let mut held: Vec<usize> = (0..first.vertex_count()).collect();
+
         held.sort_by(|&a, &b| {
             first.positions()[a]
                 .distance(middle)
                 .total_cmp(&first.positions()[b].distance(middle))
         });
         held.truncate(HELD);
+
         let places = |mesh: &Mesh| {
             held.iter()
                 .map(|&v| mesh.positions()[v])
@@ -82,6 +85,7 @@ impl Case {
         };
         let motion =
             RigidMotion::fit(&places(&second), &places(&first), None).expect("as many places");
+
         let second = second
             .posed(
                 second
@@ -91,6 +95,7 @@ impl Case {
                     .collect(),
             )
             .expect("as many positions");
+
         Self {
             name: "horse".to_owned(),
             shapes: [first, second],
@@ -103,7 +108,9 @@ impl Case {
             .with_solver(solver)
             .with_fixed(self.held.clone());
         let mut blend = Blend::new(&self.shapes, &options).expect("the shapes are sound");
-        blend.prepare_walk(STEPS + 1).expect("the shapes are sound");
+        blend
+            .prepare_frames(STEPS + 1)
+            .expect("the shapes are sound");
         blend
     }
 
@@ -114,6 +121,7 @@ impl Case {
             frames: Vec::new(),
             failed: 0,
         };
+
         for step in (stride..STEPS).step_by(stride) {
             let began = Instant::now();
             let frame = blend
@@ -123,6 +131,7 @@ impl Case {
             walk.failed += usize::from(!frame.report.converged);
             walk.frames.push([frame.positions, frame.interior].concat());
         }
+
         walk
     }
 
@@ -134,9 +143,11 @@ impl Case {
             format!("ready_fast/{}", self.name),
             began.elapsed().as_secs_f64() * 1e3
         );
+
         let walk = self.walk(&mut fast, 1);
         walk.show(&format!("fast/{}", self.name));
         self.write(&fast, &walk, folder);
+
         let mut tight = self.blend(Solver::Tight);
         self.walk(&mut tight, TIGHT_STRIDE)
             .show(&format!("tight/{}", self.name));
@@ -151,11 +162,13 @@ impl Case {
         )
         .expect("the shapes are sound");
         let springs = springs(&self.shapes[0], interior.tetrahedra());
+
         assert_eq!(
             springs.len(),
             blend.spring_counts().in_shape(),
             "the peer has as many springs as we have"
         );
+
         let name = |what: &str| format!("{}-{what}", self.name);
         folder.write(
             &name("springs"),
@@ -164,10 +177,12 @@ impl Case {
                 springs.iter().flatten().map(|&v| i64::from(v)),
             ),
         );
+
         folder.write(
             &name("held"),
             npy::write_i64(&[self.held.len()], self.held.iter().map(|&v| v as i64)),
         );
+
         for (s, shape) in self.shapes.iter().enumerate() {
             let points = [shape.positions(), interior.points(s)].concat();
             folder.write(
@@ -175,15 +190,18 @@ impl Case {
                 npy::write_points(&[points.len()], &points),
             );
         }
+
         let points = walk.frames[0].len();
         folder.write(
             &name("ours"),
             npy::write_points(&[walk.frames.len(), points], walk.frames.iter().flatten()),
         );
+
         folder.write(
             &name("ours-ms"),
             npy::write_f64(&[walk.spans.len()], walk.spans.iter().copied()),
         );
+
         println!(
             "{}: {points} vertices, {} springs",
             self.name,
@@ -218,12 +236,17 @@ fn springs(mesh: &Mesh, tetrahedra: &[[u32; 4]]) -> Vec<[u32; 2]> {
                 .map(|other| [vertex as u32, other]),
         );
     }
+
     for corners in tetrahedra {
         pairs.extend((0..4).flat_map(|k| (0..k).map(move |l| [corners[k], corners[l]])));
     }
-    pairs.iter_mut().for_each(|pair| pair.sort_unstable());
+
+    for pair in pairs.iter_mut() {
+        pair.sort_unstable();
+    }
     pairs.sort_unstable();
     pairs.dedup();
+
     pairs
 }
 
@@ -250,6 +273,7 @@ fn show_memory(solver: Solver, name: &str) {
             .parse::<f64>()
             .ok()
     });
+
     match peak {
         Some(kilobytes) => {
             println!(
@@ -259,7 +283,7 @@ fn show_memory(solver: Solver, name: &str) {
                 walk.spans.len()
             )
         }
-        None => println!("memory_{name}: this system does not tell"),
+        None => println!("memory_{name}: this system does not report it"),
     }
 }
 
@@ -280,11 +304,13 @@ fn main() {
         [folder] => {
             std::fs::create_dir_all(folder).expect("a folder");
             let folder = Folder(folder.into());
-            SIZES.iter().for_each(|&size| Case::bar(size).time(&folder));
+            for &size in SIZES.iter() {
+                Case::bar(size).time(&folder);
+            }
             if let Some(data) = std::env::var_os("PLIANT_DATA") {
                 Case::horse(Path::new(&data)).time(&folder);
             }
         }
-        _ => println!("name a folder for the peers' input"),
+        _ => println!("give a folder for the input of the peers"),
     }
 }

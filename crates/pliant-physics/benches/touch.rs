@@ -1,12 +1,12 @@
 //! One frame of a soft patch: 10 substeps of one sweep, as in the scenes of
-//! `benches/peers/touch_peers.py`; ours has a bed, damping and masses by area besides, and a
-//! stiffness of its own.
+//! `benches/peers/touch_peers.py`; ours has a foundation, damping and masses by area in addition,
+//! and its own stiffness.
 //!
-//! A square sheet with its outermost ring pinned, under gravity: `stretch` has lengths of edges
-//! alone, `bend` hinges too, `ball` a ball that is pressed into its middle, `skin` everything that
-//! a patch has by default. `/1` is on one thread, `/all` on all there are. `disc` is the
-//! selection of patches at the ranges of the thesis' table 5.1, exactly and `by heat`, `step` its
-//! table 5.2: one step with two iterations, by the thesis' method and by the default one.
+//! A square sheet with its outermost ring pinned, under gravity: `stretch` has edge constraints
+//! alone, `bend` hinges too, `ball` a ball that is pressed into its middle, `skin` all constraints
+//! of a default patch. `/1` runs on one thread, `/all` on all threads. `disc` is the selection of
+//! patches at the radii of table 5.1 of Çetinaslan 2016, exactly and `by heat`, `step` its table
+//! 5.2: one step with two iterations, by the method of Çetinaslan 2016 and by the default one.
 
 use std::time::Duration;
 
@@ -80,19 +80,23 @@ fn ball(frame: usize) -> RigidMotion {
 fn warm(scene: Scene, side: usize) -> Touch {
     let sheet = flat_sheet(side - 1, 0.0);
     let rim = |v: &usize| {
-        let (x, y) = (v % side, v / side);
+        let x = v % side;
+        let y = v / side;
         x == 0 || y == 0 || x == side - 1 || y == side - 1
     };
     let pins = (0..side * side).filter(rim).collect();
+
     let options = TouchOptions::default()
         .with_substeps(10)
         .with_material(scene.material())
         .with_gravity(DVec3::Z * -9.81)
         .with_pins(pins);
+
     let patch = SoftPatch {
         center: side * (side / 2) + side / 2,
         radius: 2.0,
     };
+
     let mut touch = Touch::new(&sheet, &[patch], &options).expect("the sheet is sound");
     if scene == Scene::Ball {
         let solid = Obstacle::sphere(DVec3::new(0.5, 0.5, 0.2), 0.2).expect("a ball");
@@ -100,9 +104,11 @@ fn warm(scene: Scene, side: usize) -> Touch {
             .add_collider(Collider::new(solid, 0.0).expect("no friction"))
             .expect("a collider");
     }
+
     for frame in 0..WARM_UP {
         step(&mut touch, scene, frame);
     }
+
     touch
 }
 
@@ -134,6 +140,7 @@ fn frames(criterion: &mut Criterion) {
                 let mut touch = warm(scene, side);
                 one.install(|| bencher.iter(|| step(&mut touch, scene, WARM_UP)));
             });
+
             criterion.bench_function(&format!("{}/{count}/all", scene.name()), |bencher| {
                 let mut touch = warm(scene, side);
                 bencher.iter(|| step(&mut touch, scene, WARM_UP));
@@ -154,11 +161,13 @@ fn discs(criterion: &mut Criterion) {
     let sheet = large_sheet();
     let mut geodesics = ExactGeodesics::new(&sheet).expect("a sound sheet");
     let heat = HeatGeodesics::factor(&sheet, &HeatOptions::default()).expect("a sound sheet");
+
     for radius in [1.0, 3.0, 6.0, 9.0, 12.0] {
         let patch = [SoftPatch {
             center: 4851,
             radius,
         }];
+
         criterion.bench_function(&format!("disc/{radius}"), |bencher| {
             bencher
                 .iter(|| SoftRegion::select_on(&sheet, &mut geodesics, &patch).expect("a patch"));
@@ -177,12 +186,14 @@ fn steps(criterion: &mut Criterion) {
         ("verlet", TouchMethod::Verlet(VerletOptions::default())),
         ("xpbd", TouchMethod::Xpbd),
     ];
+
     for (name, method) in methods {
         for radius in [1.0, 3.0, 6.0, 9.0, 12.0, 100.0] {
             let options = TouchOptions::default()
                 .with_method(method)
                 .with_substeps(1)
                 .with_iterations(2);
+
             let mut touch = Touch::new(
                 &sheet,
                 &[SoftPatch {
@@ -192,15 +203,18 @@ fn steps(criterion: &mut Criterion) {
                 &options,
             )
             .expect("a patch");
+
             touch
                 .add_collider(Collider::new(ball.clone(), 0.0).expect("no friction"))
                 .expect("a collider");
+
             let frame = TouchFrame {
                 shape: None,
                 colliders: &[RigidMotion::IDENTITY],
                 pulls: &[],
                 secs: SECS,
             };
+
             criterion.bench_function(&format!("step {name}/{radius}"), |bencher| {
                 bencher.iter(|| touch.step(&frame).expect("a frame"))
             });

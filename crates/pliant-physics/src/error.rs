@@ -2,36 +2,36 @@ use pliant_linalg::LinalgError;
 use pliant_mesh::{MeshError, Progress};
 use thiserror::Error;
 
-/// What can be wrong with shapes, springs or obstacles.
+/// Errors of blending, contact and touch.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PhysicsError {
-    /// A mesh that cannot be used.
+    /// The mesh cannot be used.
     #[error(transparent)]
     Mesh(#[from] MeshError),
-    /// A system of equations that cannot be solved.
+    /// A linear system cannot be factored or solved.
     #[error(transparent)]
     Solver(#[from] LinalgError),
-    /// There is nothing to blend.
+    /// The list of shapes is empty.
     #[error("there is no shape to blend; give one or more poses of one mesh")]
     NoShapes,
-    /// A shape cannot be blended with the first one.
+    /// A shape has another number of vertices than the first shape.
     #[error(
-        "shape {shape} has {found} vertices where the first has {expected}; shapes to be blended are poses of one mesh"
+        "shape {shape} has {found} vertices, the first shape has {expected}; give poses of one mesh"
     )]
-    OtherCount {
+    VertexCountMismatch {
         /// The shape, counted from 0.
         shape: usize,
-        /// Its vertices.
+        /// Its number of vertices.
         found: usize,
-        /// Those of the first shape.
+        /// The number of vertices of the first shape.
         expected: usize,
     },
-    /// A shape joins its vertices otherwise than the first one.
+    /// A shape has other faces than the first shape.
     #[error(
-        "shape {shape} has as many vertices as the first but other faces; shapes to be blended are poses of one mesh"
+        "shape {shape} has as many vertices as the first shape but different faces; give poses of one mesh"
     )]
-    OtherFaces {
+    FaceMismatch {
         /// The shape, counted from 0.
         shape: usize,
     },
@@ -40,24 +40,24 @@ pub enum PhysicsError {
     Shape {
         /// The shape, counted from 0.
         shape: usize,
-        /// What is wrong with it.
+        /// The error of the mesh.
         source: MeshError,
     },
-    /// An obstacle has holes, so that nothing is inside it.
+    /// The surface of an obstacle has holes, so that its inside is undefined.
     #[error(
-        "the obstacle is not closed: {holes} hole(s) with {edges} boundary edges, one at vertex {vertex}; fill them"
+        "the obstacle is not closed: {holes} hole(s) with {edges} boundary edges, one at vertex {vertex}; fill the hole(s)"
     )]
     OpenObstacle {
-        /// Boundary loops.
+        /// Number of boundary loops.
         holes: usize,
-        /// Edges along them.
+        /// Number of edges of these loops.
         edges: usize,
-        /// A vertex on the first.
+        /// A vertex of the first loop.
         vertex: usize,
     },
-    /// An obstacle has no extent, or lies nowhere.
+    /// The size of an obstacle is not positive, or its position is not finite.
     #[error(
-        "a {what} of size {size} is no obstacle; size and place must be finite, the size positive"
+        "the size {size} of the {what} is not valid; give a positive finite size and a finite position"
     )]
     ObstacleSize {
         /// The kind of obstacle.
@@ -65,53 +65,51 @@ pub enum PhysicsError {
         /// Its radius or length.
         size: f64,
     },
-    /// Friction that nothing has.
-    #[error("a friction of {value} is none; give a finite number that is not negative")]
+    /// A friction coefficient is negative or not finite.
+    #[error("the friction {value} is not valid; give a finite number of 0 or more")]
     Friction {
         /// Coulomb's coefficient.
         value: f64,
     },
-    /// An obstacle changes its form as it moves.
+    /// An obstacle deforms while it moves.
     #[error(
-        "the obstacle bends in frame {frame}: vertex {vertex} is {off:.3e} off the best rigid motion; obstacles move as a whole"
+        "the obstacle deforms in frame {frame}: vertex {vertex} is {off:.3e} away from the best rigid motion; give an obstacle that moves rigidly"
     )]
-    BendingObstacle {
+    DeformingObstacle {
         /// The frame, counted from 0.
         frame: usize,
-        /// The vertex that is furthest off.
+        /// The vertex with the largest distance from the rigid motion.
         vertex: usize,
-        /// By how much.
+        /// That distance.
         off: f64,
     },
-    /// The number of weights does not fit.
-    #[error("{found} weight(s) for {expected} shapes; give one for each")]
+    /// The number of weights is not the number of shapes.
+    #[error("{found} weight(s) for {expected} shapes; give one weight for each shape")]
     WeightCount {
-        /// How many were given.
+        /// Number of weights given.
         found: usize,
-        /// How many shapes there are.
+        /// Number of shapes.
         expected: usize,
     },
-    /// The weights are not shares of a whole.
-    #[error(
-        "the weights sum to {sum:.6}; weights of a blend sum to 1, so divide them by their sum"
-    )]
+    /// The weights do not sum to 1.
+    #[error("the weights sum to {sum:.6}; divide them by their sum, so that they sum to 1")]
     WeightSum {
-        /// What they sum to.
+        /// The sum of the weights.
         sum: f64,
     },
-    /// A list over the vertices has another length.
-    #[error("{what} has {found} entries for {expected} vertices; give one for each")]
+    /// A list does not have one entry per vertex.
+    #[error("{what} has {found} entries for {expected} vertices; give one entry for each vertex")]
     PerVertex {
         /// The list.
         what: &'static str,
         /// Its length.
         found: usize,
-        /// How many vertices there are.
+        /// Number of vertices.
         expected: usize,
     },
-    /// A stiffness that no spring can have.
+    /// The stiffness of a vertex is not positive and finite.
     #[error(
-        "the stiffness {value} of vertex {vertex} is none; give finite numbers above 0, of which only ratios matter"
+        "the stiffness {value} of vertex {vertex} is not valid; give finite numbers above 0 (only their ratios matter)"
     )]
     Stiffness {
         /// The vertex.
@@ -119,160 +117,166 @@ pub enum PhysicsError {
         /// Its value.
         value: f64,
     },
-    /// There are no colours to read stiffness from.
+    /// The mesh has no vertex colours to read a stiffness from.
     #[error(
-        "the first shape has no vertex colours; paint how stiff it is, black for soft and white for stiff, or give numbers"
+        "the first shape has no vertex colours; paint the stiffness, black for soft and white for stiff, or give numbers"
     )]
     NoColors,
-    /// A term of the energy that is not known.
+    /// The name of an energy term is unknown.
     #[error(
-        "'{term}' is no term of the energy; give springs, edges or shell, and angles and volume, as in springs,volume or edges,angles:0.5"
+        "'{term}' is not an energy term; give springs, edges or shell, and optionally angles and volume, as in springs,volume or edges,angles:0.5"
     )]
     Term {
-        /// What was given.
+        /// The given text.
         term: String,
     },
-    /// What keeps lengths, with a weight or a second time.
+    /// A length term has a weight, or is given twice.
     #[error(
-        "'{term}' keeps lengths: it stands once and has no weight; weigh angles and volume against it, as in springs,volume:2"
+        "'{term}' is a length term: give it once and without a weight; weight angles and volume relative to it, as in springs,volume:2"
     )]
     LengthsTerm {
-        /// What was given.
+        /// The given text.
         term: String,
     },
-    /// The weight of a term that no energy can have.
-    #[error("the weight {value} of {term} is none; give a finite number above 0, as in {term}:2")]
+    /// The weight of an energy term is not positive and finite.
+    #[error(
+        "the weight {value} of {term} is not valid; give a finite number above 0, as in {term}:2"
+    )]
     TermWeight {
         /// The term.
         term: &'static str,
         /// Its weight.
         value: f64,
     },
-    /// Terms that leave lengths open.
+    /// The energy has no length term.
     #[error(
-        "angles and volumes do not hold a shape together without lengths; add springs or edges, as in springs,volume"
+        "angles and volumes alone do not determine a shape; add springs or edges, as in springs,volume"
     )]
     NoLengths,
-    /// Nothing is to be soft.
+    /// The list of soft patches is empty.
     #[error("there is no soft patch; give a vertex and a radius")]
     NoPatch,
-    /// A patch without extent.
+    /// The radius of a patch is not positive and finite.
     #[error(
-        "a patch of radius {radius} holds nothing; give a finite radius above 0, in the mesh's own unit"
+        "the patch radius {radius} is not valid; give a finite radius above 0, in the unit of the mesh"
     )]
     PatchRadius {
-        /// What was given.
+        /// The given radius.
         radius: f64,
     },
-    /// A patch around a vertex of no surface.
+    /// The centre of a patch belongs to no face.
     #[error(
-        "vertex {vertex} belongs to no face, so that no patch is around it; choose a vertex of the surface"
+        "vertex {vertex} belongs to no face, so a patch around it is empty; choose a vertex of the surface"
     )]
-    LoosePatch {
+    PatchWithoutFace {
         /// The vertex.
         vertex: usize,
     },
-    /// A material that nothing is made of.
-    #[error(
-        "a {what} of {value} is none that a soft patch can have; give a finite number, {least}"
-    )]
+    /// A number of the material is not in its range.
+    #[error("the {what} {value} of the soft material is not valid; give a finite number, {least}")]
     Material {
-        /// Which number.
+        /// Name of the number.
         what: &'static str,
         /// Its value.
         value: f64,
-        /// What it is at least.
+        /// Its lower bound, in words.
         least: &'static str,
     },
-    /// An animated shape with a position that is NaN or infinite.
+    /// A position of the animated shape is NaN or infinite.
     #[error(
-        "vertex {vertex} of the animated shape is at no finite place; repair the clip or the pose"
+        "vertex {vertex} of the animated shape has a position that is not finite; repair the clip or the pose"
     )]
     AnimatedShape {
         /// The vertex.
         vertex: usize,
     },
-    /// A frame that takes no time.
-    #[error("a frame of {secs} seconds is none; give a finite time above 0")]
+    /// The duration of a frame is not positive and finite.
+    #[error("the frame time of {secs} seconds is not valid; give a finite time above 0")]
     FrameTime {
-        /// What was given.
+        /// The given time.
         secs: f64,
     },
-    /// A setting of a simulation that makes no sense.
+    /// A setting of a simulation is not in its range.
     #[error("{what} is {value}; give {bound}")]
     Setting {
-        /// Which.
+        /// Name of the setting.
         what: &'static str,
         /// Its value.
         value: f64,
-        /// What it may be.
+        /// Its range, in words.
         bound: &'static str,
     },
-    /// A soft region of another mesh.
+    /// A soft region belongs to another mesh.
     #[error(
-        "the soft region was selected on a mesh of {found} vertices and this one has {expected}; select it anew"
+        "the soft region was selected on a mesh of {found} vertices, this mesh has {expected}; select the region again"
     )]
-    OtherRegion {
+    RegionMismatch {
         /// Vertices of the mesh it was selected on.
         found: usize,
         /// Vertices of this mesh.
         expected: usize,
     },
-    /// A pull of a vertex that is to stay.
+    /// A vertex is pinned and pulled.
     #[error("vertex {vertex} is both pinned and pulled; leave out the pin or the pull")]
     PinnedPull {
         /// The vertex.
         vertex: usize,
     },
-    /// Two pulls of one vertex.
-    #[error("vertex {vertex} is pulled to two places; give it one")]
+    /// A vertex has two pulls.
+    #[error("vertex {vertex} is pulled to two positions; give it one")]
     PulledTwice {
         /// The vertex.
         vertex: usize,
     },
-    /// Places of colliders that do not fit.
-    #[error("{found} place(s) for {expected} collider(s); give one for each")]
+    /// The number of collider positions is not the number of colliders.
+    #[error("{found} position(s) for {expected} collider(s); give one position for each collider")]
     ColliderCount {
-        /// How many were given.
+        /// Number of positions given.
         found: usize,
-        /// How many colliders there are.
+        /// Number of colliders.
         expected: usize,
     },
-    /// A collider that is nowhere.
-    #[error("collider {collider} goes to a place that is not finite; give finite coordinates")]
-    ColliderPath {
+    /// The position of a collider is not finite.
+    #[error("collider {collider} moves to a position that is not finite; give finite coordinates")]
+    ColliderPosition {
         /// The collider, counted from 0.
         collider: usize,
     },
-    /// A pull of what does not give way.
+    /// A pulled vertex belongs to no soft patch.
     #[error(
         "vertex {vertex} is pulled but outside every soft patch; pull a soft vertex, or make the patch larger"
     )]
-    RigidPull {
+    PullOutsidePatch {
         /// The vertex.
         vertex: usize,
     },
-    /// Something that the thesis' method does not have.
-    #[error("the method verlet knows no {what}; leave it out, or take the method xpbd")]
-    NotInVerlet {
-        /// What was asked for.
+    /// The method of Çetinaslan 2016 does not support a feature.
+    #[error(
+        "the method verlet does not support {what}; leave out {what}, or choose the method xpbd"
+    )]
+    UnsupportedByVerlet {
+        /// The feature.
         what: &'static str,
     },
-    /// A vertex is pulled to a place that is none.
+    /// The goal of a pull is not finite.
     #[error(
-        "vertex {vertex} is pulled to a place that is not finite; give three finite coordinates"
+        "vertex {vertex} is pulled to a position that is not finite; give three finite coordinates"
     )]
     Pull {
         /// The vertex.
         vertex: usize,
     },
-    /// The work was asked to stop.
+    /// The caller stopped the work.
     #[error("stopped")]
     Stopped,
 }
 
-/// Tells how far the work is, and ends it where that is asked for.
-pub(crate) fn go_on(progress: &dyn Progress, stage: &str, done: f64) -> Result<(), PhysicsError> {
+/// Reports the progress; [`PhysicsError::Stopped`] if the caller wants to stop.
+pub(crate) fn report_progress(
+    progress: &dyn Progress,
+    stage: &str,
+    done: f64,
+) -> Result<(), PhysicsError> {
     if progress.report(stage, done).is_break() {
         Err(PhysicsError::Stopped)
     } else {
@@ -281,12 +285,12 @@ pub(crate) fn go_on(progress: &dyn Progress, stage: &str, done: f64) -> Result<(
 }
 
 impl PhysicsError {
-    /// The shape that it is about, counted from 0, where it is about one.
+    /// The shape that caused the error, counted from 0, if a shape did.
     #[must_use]
     pub fn shape(&self) -> Option<usize> {
         match *self {
-            Self::OtherCount { shape, .. }
-            | Self::OtherFaces { shape }
+            Self::VertexCountMismatch { shape, .. }
+            | Self::FaceMismatch { shape }
             | Self::Shape { shape, .. } => Some(shape),
             _ => None,
         }

@@ -20,18 +20,23 @@ pub(crate) fn bar(along: usize, across: usize) -> Bar {
     let cell = [along, across, across];
     let inside = |k: [usize; 3]| (0..3).all(|axis| k[axis] > 0 && k[axis] < cell[axis]);
     let mut lattice: Vec<[usize; 3]> = Vec::new();
+
     for i in 0..=along {
         for j in 0..=across {
             lattice.extend((0..=across).map(|k| [i, j, k]));
         }
     }
+
     lattice.sort_by_key(|&k| inside(k)); // Stable: the surface first, in order.
     let surface = lattice.iter().filter(|&&k| !inside(k)).count();
     let side = across + 1;
+
+    // Numbers of the lattice points, surface first.
     let mut number = vec![0_u32; lattice.len()];
     for (n, k) in lattice.iter().enumerate() {
         number[(k[0] * side + k[1]) * side + k[2]] = n as u32;
     }
+
     let at = |k: [usize; 3]| number[(k[0] * side + k[1]) * side + k[2]];
     let share = |n: usize, of: usize| n as f64 / of as f64;
     let place = |k: &[usize; 3]| {
@@ -41,6 +46,7 @@ pub(crate) fn bar(along: usize, across: usize) -> Bar {
             share(k[2], across) - 0.5,
         )
     };
+
     let points: Vec<DVec3> = lattice.iter().map(place).collect();
     let mut tetrahedra = Vec::new();
     for i in 0..along {
@@ -50,6 +56,7 @@ pub(crate) fn bar(along: usize, across: usize) -> Bar {
             }
         }
     }
+
     let mesh = Mesh::from_triangles(points[..surface].to_vec(), &outer_faces(&tetrahedra))
         .expect("the bar is sound");
     Bar {
@@ -77,6 +84,7 @@ fn outer_faces(tetrahedra: &[[u32; 4]]) -> Vec<[u32; 3]> {
             seen.entry(key).or_insert((0, face)).0 += 1;
         }
     }
+
     seen.values()
         .filter(|(count, _)| *count == 1)
         .map(|(_, face)| *face)
@@ -87,7 +95,8 @@ fn outer_faces(tetrahedra: &[[u32; 4]]) -> Vec<[u32; 3]> {
 pub(crate) fn bent(points: &[DVec3], degrees: f64) -> Vec<DVec3> {
     let radius = LENGTH / degrees.to_radians();
     let place = |p: &DVec3| {
-        let (angle, lever) = (p.x / radius, radius - p.z);
+        let angle = p.x / radius;
+        let lever = radius - p.z;
         DVec3::new(lever * angle.sin(), p.y, radius - lever * angle.cos())
     };
     points.iter().map(place).collect()

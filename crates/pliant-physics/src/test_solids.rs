@@ -15,6 +15,7 @@ pub(crate) fn cells(planes: [&[f64]; 3], filled: impl Fn([usize; 3]) -> bool) ->
     };
     let mut vertex_of = std::collections::BTreeMap::new();
     let mut positions = Vec::new();
+
     let mut polygons = Vec::new();
     for index in 0..counts.iter().product() {
         let cell = [
@@ -23,9 +24,12 @@ pub(crate) fn cells(planes: [&[f64]; 3], filled: impl Fn([usize; 3]) -> bool) ->
             index / counts[0] / counts[1],
         ]
         .map(|c| c as isize);
+
         if !is_filled(cell) {
             continue;
         }
+
+        // Each side of a filled cell without a filled neighbour is a face.
         for axis in 0..3 {
             for end in [0, 1] {
                 let mut beyond = cell;
@@ -33,6 +37,7 @@ pub(crate) fn cells(planes: [&[f64]; 3], filled: impl Fn([usize; 3]) -> bool) ->
                 if is_filled(beyond) {
                     continue;
                 }
+
                 let corner = |u: isize, v: isize| {
                     let mut at = cell;
                     at[axis] += end;
@@ -40,20 +45,24 @@ pub(crate) fn cells(planes: [&[f64]; 3], filled: impl Fn([usize; 3]) -> bool) ->
                     at[(axis + 2) % 3] += v;
                     at
                 };
+
                 let mut quad = [corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)];
                 if end == 0 {
                     quad.reverse();
                 }
+
                 let number = |at: [isize; 3]| {
                     *vertex_of.entry(at).or_insert_with(|| {
                         positions.push(DVec3::from([0, 1, 2].map(|k| planes[k][at[k] as usize])));
                         positions.len() as u32 - 1
                     })
                 };
+
                 polygons.push(quad.map(number).to_vec());
             }
         }
     }
+
     Mesh::from_polygons(positions, &polygons).expect("cells have a surface")
 }
 

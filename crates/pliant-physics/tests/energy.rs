@@ -1,4 +1,4 @@
-//! Terms beside springs on whole figures, where `PLIANT_DATA` names them.
+//! Energy terms other than springs on scanned figures, where `PLIANT_DATA` is set.
 
 mod poses;
 
@@ -15,11 +15,12 @@ fn half_way(other: usize, energy: EnergyTerms) -> Option<BlendFrame> {
 }
 
 #[test]
-fn the_shell_of_a_crumpled_cow_is_balanced_and_keeps_its_edges() {
+fn the_thin_shell_of_a_crumpled_cow_converges_and_keeps_its_edges() {
     for other in [12, 30, 45] {
         let Some(frame) = half_way(other, EnergyTerms::shell()) else {
             return;
         };
+
         assert!(frame.report.converged, "{other}: {:?}", frame.report);
         assert!(
             frame.strain < 0.1 * frame.linear.strain,
@@ -31,19 +32,21 @@ fn the_shell_of_a_crumpled_cow_is_balanced_and_keeps_its_edges() {
 }
 
 #[test]
-fn springs_turn_elements_of_a_crumpled_cow_over_and_volumes_keep_them_upright() {
+fn springs_invert_elements_of_a_crumpled_cow_and_volumes_prevent_it() {
     let Some(springs) = half_way(12, EnergyTerms::springs()) else {
         return;
     };
     let Some(volumes) = half_way(12, EnergyTerms::springs().with_volume(1.0)) else {
         return;
     };
+
     assert!(
         springs.report.converged && volumes.report.converged,
         "{:?} {:?}",
         springs.report,
         volumes.report
     );
+
     assert!(
         springs.inverted > 0 && volumes.inverted == 0,
         "{} {}",

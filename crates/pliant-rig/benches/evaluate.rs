@@ -35,20 +35,20 @@ fn evaluate_rig(criterion: &mut Criterion, name: &str, rig: &Rig) {
             .iter()
             .map(|t| (t.vertices.as_slice(), t.deltas.as_slice()))
     };
+
     let evaluator = Evaluator::new(rig.neutral(), shapes());
     let weights = |offset: usize| -> Vec<f64> {
         (0..SHAPES)
             .map(|k| 0.1 + ((k * 7 + offset) % 13) as f64 * 0.05)
             .collect()
     };
+
     // Every coefficient differs between the two poses.
     let poses = [weights(0), weights(1)];
     let mut dragged = weights(0);
-    dragged
-        .iter_mut()
-        .step_by(SHAPES / DRAGGED)
-        .take(DRAGGED)
-        .for_each(|weight| *weight += 0.1);
+    for weight in dragged.iter_mut().step_by(SHAPES / DRAGGED).take(DRAGGED) {
+        *weight += 0.1;
+    }
 
     let mut positions = rig.neutral().positions().to_vec();
     let mut normals = vec![DVec3::ZERO; positions.len()];
@@ -58,6 +58,7 @@ fn evaluate_rig(criterion: &mut Criterion, name: &str, rig: &Rig) {
     group.bench_function("positions", |b| {
         b.iter(|| evaluator.positions_into(black_box(&poses[0]), &mut positions))
     });
+
     group.bench_function("normals", |b| {
         let mesh = rig.neutral();
         b.iter(|| {
@@ -69,20 +70,24 @@ fn evaluate_rig(criterion: &mut Criterion, name: &str, rig: &Rig) {
             )
         });
     });
+
     let mut drag = |case: &str, poses: [&[f64]; 2]| {
         let mut pose = evaluator.start();
-        let mut turn = 0;
+        let mut current = 0;
         group.bench_function(format!("update/{case}"), |b| {
             b.iter(|| {
-                turn = 1 - turn;
-                evaluator.update(&mut pose, black_box(poses[turn]));
+                current = 1 - current;
+                evaluator.update(&mut pose, black_box(poses[current]));
             });
         });
     };
+
     drag("all-57", [&poses[0], &poses[1]]);
     drag("5-of-57", [&poses[0], &dragged]);
+
     // The first shape of the face is its smallest: 3 % of the vertices.
     drag("1-of-57", [&poses[0], &[&[0.9], &poses[0][1..]].concat()]);
+
     // As on most faces: nearly all sliders at rest.
     drag("5-active", [&[0.0; SHAPES], &poses[0][..DRAGGED]]);
     group.bench_function("new", |b| {

@@ -2,9 +2,9 @@
 //! ten frames.
 //!
 //! Reads the problem of `benches/peers/inverse_rig_numpy.py --write FOLDER` from the folder
-//! PLIANT_INVERSE_RIG, where the numpy peer solves the same frames, and skips politely without it.
+//! PLIANT_INVERSE_RIG, where the numpy peer solves the same frames, and returns without it.
 //! Each frame has its own fifteen sliders, so nothing is gained from the frame before. Prints the
-//! error of the weights that were planted.
+//! error of the recovered weights.
 
 #![allow(clippy::print_stderr, reason = "a bench reports to its reader")]
 
@@ -18,7 +18,7 @@ use pliant_mesh::glam::{DVec3, Vec3};
 use pliant_rig::{Clip, Combination, Driver, Inverse, InvertOptions, Inverter, Rig, Rule, Target};
 
 /// A rig, a clip, and the weights that the clip was made with.
-struct Planted {
+struct KnownClip {
     rig: Rig,
     clip: Clip,
     weights: Vec<Vec<f64>>,
@@ -31,9 +31,11 @@ fn frames(criterion: &mut Criterion) {
         );
         return;
     };
-    let planted = read(&folder);
+
+    let known = read(&folder);
     let mut group = criterion.benchmark_group("invert");
     group.sample_size(20);
+
     // The first fits frame by frame, as the peer does; the second ties the frames together, which
     // these random ones defy.
     for (name, roughness) in [
@@ -42,33 +44,41 @@ fn frames(criterion: &mut Criterion) {
     ] {
         let options = InvertOptions::default().with_roughness(roughness);
         let factor =
-            || Inverter::factor(black_box(&planted.rig), &options).expect("the bench rig is sound");
+            || Inverter::factor(black_box(&known.rig), &options).expect("the bench rig is sound");
         let inverter = factor();
         let solve = || {
             inverter
-                .invert(black_box(&planted.clip))
+                .invert(black_box(&known.clip))
                 .expect("the bench clip is sound")
         };
-        tell(name, &planted, &inverter, &solve);
-        group.bench_function(format!("{name}/{}", planted.clip.frames().len()), |b| {
+
+        print_errors(name, &known, &inverter, &solve);
+        group.bench_function(format!("{name}/{}", known.clip.frames().len()), |b| {
             b.iter(solve)
         });
     }
-    let factor = || Inverter::factor(black_box(&planted.rig), &InvertOptions::default());
+
+    let factor = || Inverter::factor(black_box(&known.rig), &InvertOptions::default());
     group.bench_function(
-        format!("factor/{}", planted.rig.neutral().vertex_count()),
+        format!("factor/{}", known.rig.neutral().vertex_count()),
         |b| b.iter(factor),
     );
     group.finish();
 }
 
-fn tell(name: &str, planted: &Planted, inverter: &Inverter<'_>, solve: &dyn Fn() -> Inverse) {
+fn print_errors(
+    name: &str,
+    known: &KnownClip,
+    inverter: &Inverter<'_>,
+    solve: &dyn Fn() -> Inverse,
+) {
     let mut times: Vec<f64> = Vec::new();
     for _ in 0..15 {
         let began = Instant::now();
         black_box(solve());
-        times.push(began.elapsed().as_secs_f64() * 1e3 / planted.clip.frames().len() as f64);
+        times.push(began.elapsed().as_secs_f64() * 1e3 / known.clip.frames().len() as f64);
     }
+
     times.sort_by(f64::total_cmp);
     let inverse = solve();
     let pairs = || {
@@ -77,22 +87,25 @@ fn tell(name: &str, planted: &Planted, inverter: &Inverter<'_>, solve: &dyn Fn()
             .keys()
             .iter()
             .flatten()
-            .zip(planted.weights.iter().flatten())
+            .zip(known.weights.iter().flatten())
     };
+
     let square = pairs()
-        .map(|(found, planted)| (found - planted).powi(2))
+        .map(|(found, known)| (found - known).powi(2))
         .sum::<f64>()
         / pairs().count() as f64;
     let worst = pairs()
-        .map(|(found, planted)| (found - planted).abs())
+        .map(|(found, known)| (found - known).abs())
         .fold(0.0, f64::max);
+
     let active =
-        pairs().filter(|(found, _)| **found > 0.0).count() as f64 / planted.weights.len() as f64;
+        pairs().filter(|(found, _)| **found > 0.0).count() as f64 / known.weights.len() as f64;
     let misses = inverter
-        .misses(&planted.clip, &inverse)
+        .fit_errors(&known.clip, &inverse)
         .expect("the bench clip is sound");
     let rms =
         (misses.iter().map(|miss| miss.rms.powi(2)).sum::<f64>() / misses.len() as f64).sqrt();
+
     eprintln!(
         "{name}: {:.3} ms a frame (median of {}, from {:.3}); weights RMS {:.2e}, worst {worst:.2e}; mesh RMS {rms:.2e}; {active:.1} sliders; \
          {} sweeps, {} linearisations, KKT {:.1e}",
@@ -106,13 +119,14 @@ fn tell(name: &str, planted: &Planted, inverter: &Inverter<'_>, solve: &dyn Fn()
     );
 }
 
-fn read(folder: &Path) -> Planted {
+fn read(folder: &Path) -> KnownClip {
     let (_, neutral) = read_npy(&folder.join("neutral.npy"));
     let (shape, deltas) = read_npy(&folder.join("deltas.npy"));
     let (_, pairs) = read_npy(&folder.join("pairs.npy"));
     let (of_weights, weights) = read_npy(&folder.join("weights.npy"));
     let (_, positions) = read_npy(&folder.join("frames.npy"));
     let (vertices, sliders) = (shape[1], of_weights[1]);
+
     let points = |numbers: &[f64]| -> Vec<DVec3> {
         numbers.chunks_exact(3).map(DVec3::from_slice).collect()
     };
@@ -129,6 +143,7 @@ fn read(folder: &Path) -> Planted {
             )
         })
         .collect();
+
     let combined = shapes[sliders..]
         .iter()
         .zip(pairs.chunks_exact(2))
@@ -139,14 +154,16 @@ fn read(folder: &Path) -> Planted {
             vertices: shape.vertices.clone(),
             deltas: shape.deltas.clone(),
         });
+
     let rig = Rig::new(mesh.clone(), shapes[..sliders].to_vec())
         .and_then(|rig| rig.with_combinations(combined.collect()));
     let clip = Clip::new(
-        "planted",
+        "known",
         mesh,
         positions.chunks_exact(3 * vertices).map(points).collect(),
     );
-    Planted {
+
+    KnownClip {
         rig: rig.expect("the arrays make a rig"),
         clip: clip.expect("the arrays make a clip"),
         weights: weights.chunks_exact(sliders).map(<[f64]>::to_vec).collect(),
@@ -161,6 +178,7 @@ fn read_npy(path: &Path) -> (Vec<usize>, Vec<f64>) {
     let (_, shape) = header
         .split_once("'shape': (")
         .expect("a header with a shape");
+
     let lengths = shape.split(')').next().expect("a closed list").split(',');
     let shape = lengths.filter_map(|n| n.trim().parse().ok()).collect();
     let body = &bytes[header_end..];
@@ -169,6 +187,7 @@ fn read_npy(path: &Path) -> (Vec<usize>, Vec<f64>) {
             .map(|b| number(b.try_into().expect("eight bytes")))
             .collect()
     };
+
     let values = match header {
         h if h.contains("<f4") => body
             .chunks_exact(4)
@@ -177,6 +196,7 @@ fn read_npy(path: &Path) -> (Vec<usize>, Vec<f64>) {
         h if h.contains("<f8") => wide(f64::from_le_bytes),
         _ => wide(|b| i64::from_le_bytes(b) as f64),
     };
+
     (shape, values)
 }
 

@@ -6,7 +6,7 @@
 //! that size. `130+260` has 130 sliders and 260 shapes for products of two of them on the same
 //! neutral, in the manner of `benches/peers/inverse_rig_numpy.py`. Times are per moment.
 //!
-//! With `-- --write FOLDER` the quadratic programmes of the drag are written instead, for
+//! With `-- --write FOLDER` the quadratic problems of the drag are written instead, for
 //! `benches/peers/pose_peers.py`, and the medians of single calls printed, which is how that script
 //! times the peers.
 
@@ -42,19 +42,19 @@ struct Drag {
 }
 
 /// A neutral, five vertices of it and a centimetre.
-struct Place {
+struct Subject {
     name: &'static str,
     rig: Rig,
     vertices: [usize; 5],
     centimetre: f64,
 }
 
-/// The default without its second programme, so that peers solve the very same one.
-fn one_programme() -> Bounded {
-    Bounded::default().with_refund(false)
+/// The default without debiasing, so that peers solve the same problem.
+fn without_debiasing() -> Bounded {
+    Bounded::default().with_debiasing(false)
 }
 
-fn place() -> Place {
+fn subject() -> Subject {
     if let Some(folder) = face_folder() {
         let path = folder.join("landmarks-multipie68.txt");
         let text = std::fs::read_to_string(&path)
@@ -63,17 +63,20 @@ fn place() -> Place {
             .split_whitespace()
             .map(|word| word.parse().expect("landmarks are vertices"))
             .collect();
-        return Place {
+
+        return Subject {
             name: "ict",
             rig: face_rig(&folder),
             vertices: LANDMARKS.map(|k| landmarks[k]),
             centimetre: 1.0,
         };
     }
+
     let side = 164;
     let vertices = [(60, 50), (60, 110), (30, 80), (120, 55), (120, 105)]
         .map(|(row, column)| row * side + column);
-    Place {
+
+    Subject {
         name: "sheet",
         rig: sheet_rig(),
         vertices,
@@ -82,7 +85,7 @@ fn place() -> Place {
 }
 
 impl Drag {
-    /// Pins at a pose of every fifth slider or so, the first of them on its way round.
+    /// Pins at a pose of every fifth slider or so, the first of them on a loop.
     fn new(rig: Rig, vertices: [usize; 5], radius: f64) -> Self {
         let count = rig.targets().len();
         let start: Vec<f64> = (0..count)
@@ -94,15 +97,21 @@ impl Drag {
                 }
             })
             .collect();
-        let (posed, rest) = (rig.evaluate(&start), rig.neutral().positions());
+
+        let posed = rig.evaluate(&start);
+        let rest = rig.neutral().positions();
         let held = vertices.map(|v| posed[v] - rest[v]);
         let moment = |k: usize| {
-            let turn = std::f64::consts::TAU * k as f64 / MOMENTS as f64;
+            let angle_rad = std::f64::consts::TAU * k as f64 / MOMENTS as f64;
             let mut displacements = held.to_vec();
-            displacements[0] +=
-                DVec3::new(turn.sin(), 1.0 - turn.cos(), 0.5 * (2.0 * turn).sin()) * radius;
+            displacements[0] += DVec3::new(
+                angle_rad.sin(),
+                1.0 - angle_rad.cos(),
+                0.5 * (2.0 * angle_rad).sin(),
+            ) * radius;
             displacements
         };
+
         Self {
             rig,
             pins: vertices.map(Pin::hold).to_vec(),
@@ -112,7 +121,7 @@ impl Drag {
 
     fn grab<'p>(&self, poser: &'p Poser<'p>) -> Grab<'p> {
         poser
-            .grab(&[], &self.pins, &one_programme(), Range::Clip)
+            .grab(&[], &self.pins, &without_debiasing(), Range::Clip)
             .expect("the pins are on the mesh")
     }
 
@@ -122,7 +131,7 @@ impl Drag {
         self.moments
             .iter()
             .map(|moment| {
-                one_programme()
+                without_debiasing()
                     .problem(grab.system(), moment)
                     .expect("the grab was ready")
             })
@@ -131,36 +140,38 @@ impl Drag {
 }
 
 /// Gaussian bumps 1 to 4 cm wide and 1 cm high, and smaller ones of 3 mm between two that overlap.
-fn combined(place: &Place) -> Rig {
-    let neutral = place.rig.neutral();
-    let places = neutral.positions();
+fn combined(subject: &Subject) -> Rig {
+    let neutral = subject.rig.neutral();
+    let positions = neutral.positions();
     let unit =
         |k: f64| DVec3::new((k * 12.9).sin(), (k * 78.2).sin(), (k * 37.7).cos()).normalize();
     let bump = |centre: DVec3, width: f64, offset: DVec3| -> Vec<Vec3> {
         let hill = |p: &DVec3| {
-            (-0.5 * p.distance_squared(centre) / (0.5 * width * place.centimetre).powi(2)).exp()
+            (-0.5 * p.distance_squared(centre) / (0.5 * width * subject.centimetre).powi(2)).exp()
         };
-        places
+        positions
             .iter()
             .map(hill)
             .map(|h| {
                 if h < 1e-3 {
                     Vec3::ZERO
                 } else {
-                    (offset * h * place.centimetre).as_vec3()
+                    (offset * h * subject.centimetre).as_vec3()
                 }
             })
             .collect()
     };
+
     // Half of the bumps lie around the pins, the others anywhere.
     let centre = |k: usize| {
-        let anywhere = places[(k * 7919) % places.len()];
+        let anywhere = positions[(k * 7919) % positions.len()];
         if k.is_multiple_of(2) {
-            places[place.vertices[k / 2 % 5]].lerp(anywhere, 0.15)
+            positions[subject.vertices[k / 2 % 5]].lerp(anywhere, 0.15)
         } else {
             anywhere
         }
     };
+
     let width = |k: usize| 1.0 + 3.0 * (k as f64 * 0.618).fract();
     let target = |k: usize| {
         Target::from_dense(
@@ -168,12 +179,14 @@ fn combined(place: &Place) -> Rig {
             bump(centre(k), width(k), unit(k as f64)),
         )
     };
+
     let overlap = |&(i, j): &(usize, usize)| {
-        centre(i).distance(centre(j)) < (width(i) + width(j)) * place.centimetre
+        centre(i).distance(centre(j)) < (width(i) + width(j)) * subject.centimetre
     };
     let pairs = (0..SLIDERS)
         .flat_map(|i| (i + 1..SLIDERS).map(move |j| (i, j)))
         .filter(overlap);
+
     let pairs: Vec<_> = pairs.collect();
     let combination = |k: usize| {
         let (i, j) = pairs[k * pairs.len() / PAIRS];
@@ -186,6 +199,7 @@ fn combined(place: &Place) -> Rig {
                 unit(k as f64 + 0.5) * 0.3,
             ),
         );
+
         let drivers = vec![Driver::Slider(i), Driver::Slider(j)];
         Combination {
             name: format!("pair {k}"),
@@ -195,6 +209,7 @@ fn combined(place: &Place) -> Rig {
             deltas: between.deltas,
         }
     };
+
     let rig = Rig::new(neutral.clone(), (0..SLIDERS).map(target).collect())
         .expect("bumps fit their mesh");
     rig.with_combinations((0..PAIRS).map(combination).collect())
@@ -210,11 +225,13 @@ fn prepare(criterion: &mut Criterion, name: &str, drag: &Drag) {
             drag.grab(&poser).system().pins().len()
         });
     });
+
     let poser = Poser::new(&drag.rig).expect("the rig has targets");
     drag.grab(&poser);
     group.bench_function(format!("grab-again/{name}"), |b| {
         b.iter(|| drag.grab(black_box(&poser)))
     });
+
     // One of the pins on a vertex that was no pin before.
     let mut pins = drag.pins.clone();
     let mut vertices = (0..drag.rig.neutral().vertex_count()).step_by(17).cycle();
@@ -227,6 +244,7 @@ fn prepare(criterion: &mut Criterion, name: &str, drag: &Drag) {
                 .reset();
         });
     });
+
     group.finish();
 }
 
@@ -247,6 +265,7 @@ fn solve(criterion: &mut Criterion, name: &str, drag: &Drag) {
             });
         });
     }
+
     group.finish();
 }
 
@@ -257,15 +276,17 @@ fn programme(criterion: &mut Criterion, name: &str, drag: &Drag) {
     let terms = |p: &'_ BoxProblem| -> [Vec<f64>; 4] {
         [
             p.linear.clone(),
-            p.prices.clone(),
+            p.penalties.clone(),
             p.lower.clone(),
             p.upper.clone(),
         ]
     };
+
     let terms: Vec<[Vec<f64>; 4]> = problems.iter().map(terms).collect();
     let hessian = &problems[0].hessian;
     let quadratic = BoxQuadratic::new(hessian.clone()).expect("damping makes it definite");
     let mut workspace = BoxWorkspace::default();
+
     let mut x = vec![0.0; quadratic.size()];
     for (start, forgets, fresh) in [
         ("warm", false, false),
@@ -275,17 +296,19 @@ fn programme(criterion: &mut Criterion, name: &str, drag: &Drag) {
         let mut moments = terms.iter().cycle();
         group.bench_function(format!("programme/{name}/{start}"), |b| {
             b.iter(|| {
-                let [linear, prices, lower, upper] =
+                let [linear, penalties, lower, upper] =
                     moments.next().expect("a drag goes round and round");
                 if forgets {
                     x.fill(0.0);
                 }
+
                 let terms = BoxTerms {
                     linear,
-                    prices,
+                    penalties,
                     lower,
                     upper,
                 };
+
                 if fresh {
                     let quadratic = BoxQuadratic::new(black_box(hessian).clone())
                         .expect("damping makes it definite");
@@ -296,6 +319,7 @@ fn programme(criterion: &mut Criterion, name: &str, drag: &Drag) {
             });
         });
     }
+
     group.finish();
 }
 
@@ -306,7 +330,8 @@ fn frame(criterion: &mut Criterion, name: &str, drag: &Drag) {
     let mut grab = drag.grab(&poser);
     let evaluator = Evaluator::new(drag.rig.neutral(), drag.rig.shapes());
     let mut evaluated = evaluator.start();
-    let from = grab.system().places()[0];
+    let from = grab.system().positions()[0];
+
     let eye = from
         + DVec3::Z
             * 10.0
@@ -315,23 +340,28 @@ fn frame(criterion: &mut Criterion, name: &str, drag: &Drag) {
                 .neutral()
                 .bounds()
                 .map_or(1.0, |bounds| bounds.diagonal());
+
     let mut moments = drag.moments.iter().cycle();
     let mut coefficients = vec![0.0; drag.rig.activation().shape_count()];
     group.bench_function(format!("frame/{name}"), |b| {
         b.iter(|| {
             let mut displacements = moments.next().expect("a drag goes round and round").clone();
             let ray = (from + displacements[0] - eye).normalize();
+
             // The pixel's ray, on the plane through the pin that faces the camera.
             displacements[0] =
                 eye + ray * ((from - eye).dot(DVec3::NEG_Z) / ray.dot(DVec3::NEG_Z)) - from;
+
             let pose = grab.solve(black_box(&displacements));
             drag.rig
                 .activation()
                 .coefficients_into(&pose.weights, &mut coefficients);
             evaluator.update(&mut evaluated, &coefficients);
+
             (evaluated.positions()[0], evaluated.normals()[0])
         });
     });
+
     // What a click costs beside: a search tree over the pose, and a ray through it.
     group.bench_function(format!("pick/{name}"), |b| {
         b.iter_batched(
@@ -351,25 +381,30 @@ fn frame(criterion: &mut Criterion, name: &str, drag: &Drag) {
             BatchSize::LargeInput,
         );
     });
+
     group.finish();
 }
 
-/// `½ wᵀHw + fᵀw` within bounds that begin at zero, where the price of `|w|` is part of `f`.
+/// `½ wᵀHw + fᵀw` within bounds that begin at zero, where the penalty on `|w|` is part of `f`.
 fn write(folder: &Path, drag: &Drag) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let problems = drag.problems();
-    let (first, n) = (&problems[0], problems[0].sliders.len());
+    let first = &problems[0];
+    let n = problems[0].sliders.len();
+
     assert!(
         first.lower.iter().all(|&low| low == 0.0),
         "a drag from the neutral begins at the lower limits"
     );
+
     let linear = |p: &BoxProblem| -> Vec<f64> {
         p.linear
             .iter()
-            .zip(&p.prices)
-            .map(|(f, price)| price - f)
+            .zip(&p.penalties)
+            .map(|(f, penalty)| penalty - f)
             .collect()
     };
+
     let poser = Poser::new(&drag.rig).expect("the rig has targets");
     let mut grab = drag.grab(&poser);
     let weights: Vec<Vec<f64>> = drag
@@ -377,14 +412,16 @@ fn write(folder: &Path, drag: &Drag) -> std::io::Result<()> {
         .iter()
         .map(|moment| grab.solve(moment).weights)
         .collect();
+
     let solution = weights
         .iter()
         .flat_map(|w| first.sliders.iter().map(|&k| w[k]));
     let pulls: Vec<Vec<DVec3>> = first
         .sliders
         .iter()
-        .map(|&k| grab.system().pulls(k))
+        .map(|&k| grab.system().pin_derivatives(k))
         .collect();
+
     let rows = (0..3 * drag.pins.len())
         .flat_map(|row| pulls.iter().map(move |pull| pull[row / 3][row % 3]));
     let goals = drag.moments.iter().flatten().flat_map(|d| d.to_array());
@@ -393,6 +430,7 @@ fn write(folder: &Path, drag: &Drag) -> std::io::Result<()> {
         &[n, n],
         first.hessian.iter().copied(),
     )?;
+
     write_npy(
         &folder.join("f.npy"),
         &[MOMENTS, n],
@@ -402,6 +440,7 @@ fn write(folder: &Path, drag: &Drag) -> std::io::Result<()> {
     write_npy(&folder.join("upper.npy"), &[n], first.upper.iter().copied())?;
     write_npy(&folder.join("solution.npy"), &[MOMENTS, n], solution)?;
     write_npy(&folder.join("B.npy"), &[3 * drag.pins.len(), n], rows)?;
+
     write_npy(
         &folder.join("m.npy"),
         &[MOMENTS, 3 * drag.pins.len()],
@@ -423,6 +462,7 @@ fn time_calls(drag: &Drag) {
             black_box(grab.solve(black_box(moment)));
             times.push(began.elapsed().as_secs_f64() * 1e3);
         }
+
         times.sort_by(f64::total_cmp);
         let [low, median, high] = [1, 5, 9].map(|tenth| times[times.len() * tenth / 10]);
         println!(
@@ -439,19 +479,22 @@ fn write_npy(
 ) -> std::io::Result<()> {
     let sizes: String = shape.iter().map(|n| format!("{n}, ")).collect();
     let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({sizes}), }}");
+
     // Magic, version and length take 10 bytes; the data begins at a multiple of 64.
     let length = (10 + header.len() + 1).next_multiple_of(64) - 10;
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((length as u16).to_le_bytes());
     bytes.extend(format!("{header:<width$}\n", width = length - 1).into_bytes());
     bytes.extend(values.flat_map(f64::to_le_bytes));
+
     std::fs::write(path, bytes)
 }
 
 fn main() -> std::io::Result<()> {
-    let place = place();
-    let drag = Drag::new(place.rig.clone(), place.vertices, place.centimetre);
+    let subject = subject();
+    let drag = Drag::new(subject.rig.clone(), subject.vertices, subject.centimetre);
     let arguments: Vec<String> = std::env::args().collect();
+
     if let Some(folder) = arguments
         .iter()
         .position(|a| a == "--write")
@@ -460,14 +503,16 @@ fn main() -> std::io::Result<()> {
         time_calls(&drag);
         return write(Path::new(folder), &drag);
     }
+
     let mut criterion = Criterion::default().configure_from_args();
-    let name = format!("{SHAPES}x5-{}", place.name);
+    let name = format!("{SHAPES}x5-{}", subject.name);
     prepare(&mut criterion, &name, &drag);
     programme(&mut criterion, &name, &drag);
     solve(&mut criterion, &name, &drag);
     frame(&mut criterion, &name, &drag);
-    let drag = Drag::new(combined(&place), place.vertices, place.centimetre);
-    let name = format!("{SLIDERS}+{PAIRS}-{}", place.name);
+
+    let drag = Drag::new(combined(&subject), subject.vertices, subject.centimetre);
+    let name = format!("{SLIDERS}+{PAIRS}-{}", subject.name);
     prepare(&mut criterion, &name, &drag);
     solve(&mut criterion, &name, &drag);
     criterion.final_summary();

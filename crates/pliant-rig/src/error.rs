@@ -1,8 +1,10 @@
+//! Errors of rigs, clips, poses and strokes.
+
 use pliant_linalg::LinalgError;
 use pliant_mesh::MeshError;
 use thiserror::Error;
 
-/// What can be wrong with a rig or a clip.
+/// An error of a rig, a clip, a pose or a stroke.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RigError {
@@ -24,24 +26,26 @@ pub enum RigError {
         /// The first such vertex.
         vertex: usize,
     },
-    /// Influences of a vertex that are no weights of bones.
+    /// Invalid skinning weights of a vertex.
     #[error(
-        "the influences of vertex {vertex} sum to {sum}; they must be at least 0, sum to 1 and be of the {bones} bones there are"
+        "the skinning weights of vertex {vertex} sum to {sum}; they must be at least 0, sum to 1 and belong to the {bones} bones"
     )]
     BadInfluences {
         /// The vertex.
         vertex: usize,
-        /// What its weights sum to.
+        /// The sum of its weights.
         sum: f64,
-        /// How many bones there are.
+        /// The number of bones.
         bones: usize,
     },
-    /// A joint that hangs on itself or on nothing that is there.
-    #[error("joint {joint} hangs on itself, or on none of the {joints} joints; correct its parent")]
+    /// A joint that is its own ancestor, or whose parent does not exist.
+    #[error(
+        "joint {joint} is its own ancestor, or its parent is none of the {joints} joints; correct its parent"
+    )]
     BadJoint {
         /// The joint.
         joint: usize,
-        /// How many there are.
+        /// The number of joints.
         joints: usize,
     },
     /// Two targets with one name.
@@ -53,12 +57,12 @@ pub enum RigError {
     /// A frame that the clip does not have.
     #[error("frame {frame} does not exist; the clip has {frames} frames, counted from 0")]
     NoSuchFrame {
-        /// The frame asked for.
+        /// The requested frame.
         frame: usize,
-        /// How many there are.
+        /// The number of frames.
         frames: usize,
     },
-    /// Keys of a track that do not fit together.
+    /// Keys of a track whose counts do not agree.
     #[error(
         "a weight track has {found} {what} where {expected} are needed; export the animation again"
     )]
@@ -70,7 +74,7 @@ pub enum RigError {
         /// How many fit.
         expected: usize,
     },
-    /// The times of a track's keys go back or are not finite.
+    /// Key times of a track that do not ascend or are not finite.
     #[error(
         "key {key} of a weight track is not later than the one before it; sort the keys by time"
     )]
@@ -85,14 +89,14 @@ pub enum RigError {
     Displacements {
         /// The target or combination, by name.
         what: String,
-        /// How many vertices it lists.
+        /// The number of its vertices.
         vertices: usize,
-        /// How many displacements.
+        /// The number of its displacements.
         displacements: usize,
     },
     /// Settings of more or fewer sliders than there are targets.
     #[error(
-        "there are settings of {found} sliders, but the rig has {expected} targets; give one for each"
+        "there are settings for {found} sliders, but the rig has {expected} targets; give one for each"
     )]
     SliderCount {
         /// How many were given.
@@ -103,13 +107,15 @@ pub enum RigError {
     /// A slider that the rig does not have.
     #[error("the rig has no slider {slider}; {known}")]
     NoSuchSlider {
-        /// The slider asked for, by number or name.
+        /// The requested slider, by number or name.
         slider: String,
-        /// What there is instead.
+        /// The existing sliders.
         known: String,
     },
-    /// A range with nothing inside.
-    #[error("the limits {min} to {max} of slider '{name}' hold no weight; put the lower one first")]
+    /// Limits without any weight between them.
+    #[error(
+        "the limits {min} to {max} of slider '{name}' contain no weight; give the lower limit first"
+    )]
     EmptyLimits {
         /// The slider.
         name: String,
@@ -118,56 +124,58 @@ pub enum RigError {
         /// Its upper limit.
         max: f64,
     },
-    /// A combination whose drivers are missing, or come after it.
+    /// A combination whose drivers are missing, or come after it in the list.
     #[error(
-        "combination '{name}' needs drivers that are sliders of the rig or combinations before it; correct its drivers"
+        "the drivers of combination '{name}' must be sliders of the rig or combinations before it; correct its drivers"
     )]
     BadDriver {
         /// The combination.
         name: String,
     },
-    /// A slider paired with itself.
-    #[error("slider '{name}' is to exclude itself; name two sliders")]
+    /// An exclusive pair of a slider with itself.
+    #[error("an exclusive pair has slider '{name}' twice; name two different sliders")]
     ExcludesItself {
         /// The slider.
         name: String,
     },
-    /// Pairs or a mirror map of another rig.
+    /// Slider pairs or a mirror map of another rig.
     #[error(
-        "the mirror {what} has {found} entries, but the rig has {expected}; make it from this rig"
+        "the mirror {what} has {found} entries, but the rig has {expected}; compute it from this rig"
     )]
     OtherMirror {
-        /// Sliders or vertices.
+        /// Pairs of sliders or map of vertices.
         what: &'static str,
         /// How many it has.
         found: usize,
         /// How many the rig has.
         expected: usize,
     },
-    /// An in-between that cannot be placed.
-    #[error("'{name}' is to be an in-between of '{of}', which is no slider then; name a slider")]
+    /// An in-between of a target that is not a slider.
+    #[error(
+        "'{name}' cannot be an in-between of '{of}', which is itself an in-between or a combination; name a slider"
+    )]
     BadInBetween {
         /// The in-between.
         name: String,
-        /// What it is to be on the way of.
+        /// The target that is not a slider.
         of: String,
     },
-    /// A rig that nothing can pose.
+    /// A rig without targets.
     #[error("the rig has no targets, so nothing can be posed; give a mesh with blend shapes")]
     NoTargets,
-    /// A drag of nothing.
-    #[error("there is no pin to drag; give at least one")]
+    /// A drag without pins.
+    #[error("there is no pin to drag; give at least one pin")]
     NoPins,
-    /// A weight that is not a number.
+    /// A weight that is NaN or infinite.
     #[error("the weight of slider '{name}' is not finite; give a number")]
     BadWeight {
         /// The slider.
         name: String,
     },
-    /// A decomposition that failed.
+    /// A matrix decomposition that failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
-    /// A pin that asks for nothing that can be reached.
+    /// An invalid goal, direction or stiffness of a pin.
     #[error(
         "the pin on {place} needs a finite goal, a direction that is not zero and a stiffness of 0 or more; correct it"
     )]
@@ -175,41 +183,41 @@ pub enum RigError {
         /// The pin's vertex or triangle.
         place: String,
     },
-    /// A camera through which nothing can be drawn.
+    /// An invalid camera.
     #[error("the camera's {what}; correct it")]
     BadCamera {
-        /// Which part, and what it needs.
+        /// The part, and its requirement.
         what: &'static str,
     },
-    /// A stroke or a curve without two different points, or a closed one without extent.
+    /// A stroke or curve without two different points, or a closed one without three.
     #[error("{what} has {found} different point(s) where {needed} are needed; draw a longer one")]
     TooShort {
         /// The stroke or curve.
         what: &'static str,
-        /// How many different points it has.
+        /// The number of its different points.
         found: usize,
-        /// How many it needs.
+        /// The number that it needs.
         needed: usize,
     },
     /// A NaN or infinite number in a stroke or a curve.
-    #[error("point {point} of {what} is not finite; leave it out")]
+    #[error("point {point} of {what} is not finite; remove it")]
     PointNotFinite {
         /// The stroke or curve.
         what: &'static str,
         /// The first such point, counted from 0.
         point: usize,
     },
-    /// A stroke that no ray carries onto the model.
+    /// A stroke that does not cross the model.
     #[error(
-        "none of the stroke's {points} points lies on the model as the camera sees it; draw on the model, or check the camera"
+        "none of the {points} points of the stroke is on the model in the view of the camera; draw on the model, or check the camera"
     )]
     StrokeOffModel {
-        /// How many points were drawn.
+        /// The number of points of the stroke.
         points: usize,
     },
-    /// Pins of one stroke on one vertex.
+    /// Two pins of one stroke on one vertex.
     #[error(
-        "two pins of the stroke fall on vertex {vertex}; draw a longer stroke, or put its pins anywhere on the surface"
+        "two pins of the stroke are on vertex {vertex}; draw a longer stroke, or allow pins anywhere on the surface"
     )]
     PinsCoincide {
         /// The vertex.
@@ -222,12 +230,12 @@ pub enum RigError {
         what: &'static str,
         /// Its value.
         value: f64,
-        /// The range that works.
+        /// The valid range.
         needed: &'static str,
     },
-    /// Landmarks that cannot be paired.
+    /// Another number of landmarks than the saved stroke has.
     #[error(
-        "{found} landmarks are given where the saved stroke has {expected}; name the same places in the same order"
+        "{found} landmarks are given, but the saved stroke has {expected}; give the same landmarks in the same order"
     )]
     Landmarks {
         /// How many are given.
@@ -235,25 +243,27 @@ pub enum RigError {
         /// How many are needed.
         expected: usize,
     },
-    /// A vertex without a counterpart on the other side.
-    #[error("vertex {vertex} has no mirror image; pick another place, or complete the mirror map")]
+    /// A vertex without a mirror image.
+    #[error(
+        "vertex {vertex} has no mirror image; choose another vertex, or complete the mirror map"
+    )]
     NoMirror {
         /// The vertex.
         vertex: usize,
     },
-    /// A frame of markers with more or fewer of them than there are places.
+    /// A frame with another number of markers than there are surface points.
     #[error(
-        "frame {frame} has {found} markers, but {expected} places are given; mark missing ones as missing"
+        "frame {frame} has {found} markers, but {expected} are expected; use NaN for a marker that is not visible"
     )]
     MarkerCount {
         /// The frame, counted from 0.
         frame: usize,
         /// How many it has.
         found: usize,
-        /// How many places there are.
+        /// The expected number.
         expected: usize,
     },
-    /// A marker that is seen at infinity.
+    /// A position of a marker that is NaN or infinite.
     #[error("marker {marker} is not finite in frame {frame}; mark it as missing there")]
     MarkerNotFinite {
         /// The frame, counted from 0.
@@ -261,20 +271,20 @@ pub enum RigError {
         /// The marker, counted from 0.
         marker: usize,
     },
-    /// A marker that a take does not have.
+    /// A marker that the track does not have.
     #[error("there is no marker {marker}; {known}")]
     NoSuchMarker {
-        /// The marker asked for, by number or name.
+        /// The requested marker, by number or name.
         marker: String,
-        /// What there is instead.
+        /// The existing markers.
         known: String,
     },
-    /// A track of steps or cubic curves where straight lines are needed.
+    /// A step or cubic track where a linear one is needed.
     #[error(
-        "the weight track goes in steps or cubic curves, but straight lines are needed; sample it at its frames first"
+        "the weight track has step or cubic interpolation, but linear interpolation is needed; sample it at its frames first"
     )]
     NotLinear,
-    /// The mesh itself.
+    /// An error of the mesh.
     #[error(transparent)]
     Mesh(#[from] MeshError),
 }

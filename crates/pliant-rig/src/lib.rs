@@ -1,7 +1,13 @@
-//! Blendshape rigs and clips: what animators own.
+//! Blendshape rigs: evaluation, direct manipulation, inverse rig, residual layers and symmetry.
 //!
-//! A [`Rig`] is a neutral mesh and sparse targets; a [`Clip`] is a reference mesh and
-//! its vertex positions frame by frame. A [`WeightTrack`] moves a rig's sliders over time.
+//! - `model`: a [`Rig`] is a neutral mesh with sparse [`Target`]s, sliders and combinations.
+//! - `animation`: a [`Clip`] holds positions over time, a [`WeightTrack`] slider weights over time.
+//! - `names`: [`SliderName`]s, their sides, and [`Vocabulary`]s such as ARKit and FACS.
+//! - `pose`: slider weights from [`Pin`]s, with [`Poser`] and its solvers.
+//! - `stroke`: pins from [`Stroke`]s on the screen.
+//! - `residual`: a [`ResidualLayer`] for goals that no slider reaches.
+//! - `invert`: slider weights from a clip or from markers, with [`Inverter`].
+//! - `symmetry`: [`MirrorPlane`], [`VertexMirror`], and mirrored or split targets.
 //!
 //! ```
 //! use pliant_mesh::{Mesh, glam::{DVec3, Vec3}};
@@ -14,69 +20,48 @@
 //! # Ok::<(), pliant_rig::RigError>(())
 //! ```
 
-mod activation;
-mod box_terms;
-mod clip;
-mod clip_edit;
-mod combination;
-mod eased_curve;
+mod animation;
 mod error;
-mod evaluator;
 mod invert;
-mod keyed_curves;
-mod marker_track;
+mod model;
 mod names;
-mod pin;
 mod pose;
 mod residual;
-mod rig;
-mod settings;
-mod skeleton;
-mod skin;
-mod slider;
 mod stroke;
 mod symmetry;
-mod track;
-mod vertex_order;
 
-pub use activation::{Activation, Slope};
-pub use clip::Clip;
-pub use clip_edit::{Bell, ClipEdit, edit_clip};
-pub use combination::{Combination, Driver, Rule};
-pub use eased_curve::{Ease, EasedKey, eased_weight};
-pub use error::RigError;
-pub use evaluator::{EvaluatedPose, Evaluator};
-pub use invert::{Inverse, InverseReport, InvertOptions, Inverter, MarkerClip, Miss};
-pub use keyed_curves::{Key, KeyedCurves};
-pub use marker_track::{MarkerGap, MarkerTrack};
-pub use names::{
-    Likeness, NameMap, NamePair, Side, SideStyle, SliderName, Vocabulary, all_groups, did_you_mean,
-    match_names, mirrored_name,
+pub use animation::{
+    Clip, ClipEdit, Ease, EasedKey, Falloff, Interpolation, Key, KeyedCurves, MarkerGap,
+    MarkerTrack, WeightTrack, eased_weight, edit_clip,
 };
-pub use pin::{Aim, Pin, Support};
+pub use error::RigError;
+pub use invert::{FitError, Inverse, InverseReport, InvertOptions, Inverter, MarkerClip};
+pub use model::{
+    Activation, ActivationDerivative, Combination, CombinationSettings, Driver, EvaluatedPose,
+    Evaluator, InBetween, InBetweenSettings, Influence, Joint, Limits, Path, ReorderedTarget, Rig,
+    RigSettings, Rule, Skeleton, Skin, Slider, SliderGroup, Target, all_groups,
+    find_reordered_targets,
+};
+pub use names::{
+    MatchKind, NameMap, NamePair, Side, SliderName, Vocabulary, did_you_mean, match_names,
+    mirrored_name,
+};
 pub use pose::{
-    Bounded, BoxProblem, Explanation, Factored, Grab, Hybrid, Localized, Near, Outcome, PinResult,
-    PinShare, PinSystem, Pose, PoseSolver, Poser, PseudoInverse, Range, SliderMove, Tikhonov,
-    Transpose, Units, weight_error,
+    Aim, Bounded, BoxProblem, Explanation, Factored, Grab, Hybrid, Localized, Outcome, Pin,
+    PinResult, PinShare, PinSystem, Pose, PoseSolver, Poser, PseudoInverse, Range, SliderMove,
+    StepLimit, Support, Tikhonov, Transpose, Units, weight_error,
 };
 pub use residual::{
     KeyedResidual, Residual, ResidualLayer, ResidualOptions, ResidualReport, unreachable_map,
 };
-pub use rig::{InBetween, Rig, Target};
-pub use settings::{CombinationSettings, InBetweenSettings, RigSettings};
-pub use skeleton::{Joint, Skeleton};
-pub use skin::{Influence, Skin};
-pub use slider::{Limits, Path, Slider, SliderGroup};
 pub use stroke::{
-    CubicSpline, CurveDirection, CurvePinOptions, Cut, DrawingPlane, Earlier, EndAim,
+    CubicSpline, CurveDirection, CurvePinOptions, Cut, DrawingPlane, EarlierStrokes, EndAim,
     HorizontalCurve, HorizontalFrame, LandmarkWarp, PinDepth, PinPlace, ProjectedStroke,
     ReusedStroke, SavedPin, SavedStroke, SideStretch, Sketch, SketchCamera, SketchOptions,
     SketchSurface, SketchedDrag, SketchedPose, Stroke, StrokeLibrary, StrokePiece, SurfaceCurve,
     curve_pins,
 };
 pub use symmetry::{
-    MirrorPlane, SliderPairs, SplitOptions, SplitRig, VertexMirror, front_side, mirror_rig,
-    split_rig, split_target, splittable_targets, symmetric_rig,
+    MirrorPlane, SideStyle, SliderPairs, SplitOptions, SplitRig, VertexMirror, front_side,
+    mirror_rig, split_rig, split_target, splittable_targets, symmetric_rig,
 };
-pub use track::{Interpolation, WeightTrack};
-pub use vertex_order::{Scrambled, find_scrambled};

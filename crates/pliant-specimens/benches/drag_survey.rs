@@ -1,14 +1,14 @@
-//! How good the default drag is, over pins spread on whole faces: a table, no timings.
+//! Accuracy of the default drag solver over pins spread on whole faces: a table, no timings.
 //!
 //! `cargo test -p pliant-specimens --bench drag_survey`, with `PLIANT_DATA` set to the data folder
 //! also for the ICT face. Forty pins, farthest from each other among lively vertices that look
 //! ahead, are dragged to the sides, up, down, out and in, by 2 and by 6 % of the face's size. Goals
-//! on the screen leave depth free, as a hand's do.
+//! to the sides constrain only the view plane; depth stays free.
 //!
-//! For each face: what pins miss of their ways, sliders that move, of them *idle* ones (that move
-//! the pin by less than 2 % of its way), surface whose normal turns by more than a right angle, and
-//! the largest change of a weight when the goal moves by one part in a hundred of its way along a
-//! path out and around.
+//! For each face: the error of pins relative to their displacement, sliders that move, of them
+//! *idle* ones (that move the pin by less than 2 % of its displacement), surface whose normal
+//! rotates by more than a right angle, and the largest change of a weight when the goal moves by a
+//! hundredth of its displacement along a path out and around.
 
 #![allow(clippy::print_stdout, reason = "a bench reports to its reader")]
 
@@ -22,7 +22,7 @@ use pliant_mesh::{triangle_normals, vertex_normals};
 use pliant_rig::{Aim, Bounded, Grab, Pin, Pose, Poser, Range, Rig, Target};
 
 const PINS: usize = 40;
-/// Ways in parts of the face's size.
+/// Displacements relative to the size of the face.
 const LENGTHS: [f64; 2] = [0.02, 0.06];
 const DIRECTIONS: [DVec3; 6] = [
     DVec3::X,
@@ -32,7 +32,8 @@ const DIRECTIONS: [DVec3; 6] = [
     DVec3::Z,
     DVec3::NEG_Z,
 ];
-/// A slider counts as moved above this change, and as idle below this part of the pin's way.
+/// A slider counts as moved above this change, and as idle below this part of the pin's
+/// displacement.
 const MOVED: f64 = 0.02;
 const IDLE: f64 = 0.02;
 /// Moments of a path.
@@ -54,10 +55,12 @@ fn main() {
         // The skin of the face comes first in the file.
         survey("ict", &rig, 9409);
     }
+
     let head = pliant_specimens::specimen("head")
         .expect("it is built in")
         .rig;
     let count = head.neutral().vertex_count();
+
     survey("head", &head, count);
 }
 
@@ -71,6 +74,7 @@ fn named(rig: Rig, path: &std::path::Path) -> Rig {
             ..target.clone()
         })
         .collect();
+
     rig.with_targets(targets).expect("only names are new")
 }
 
@@ -78,6 +82,7 @@ fn survey(name: &str, rig: &Rig, skin: usize) {
     let poser = Poser::new(rig).expect("the face can be posed");
     let pins = spread_pins(rig, skin);
     planted(name, &poser, &pins);
+
     for length in LENGTHS {
         let mut figures = Figures::default();
         for &vertex in &pins {
@@ -88,11 +93,13 @@ fn survey(name: &str, rig: &Rig, skin: usize) {
                 } else {
                     Aim::Point
                 };
+
                 let pin = Pin::new(vertex, way).with_aim(aim);
                 let mut grab = poser
                     .grab(&[], &[pin], &Bounded::default(), Range::Clip)
                     .expect("a pin on the face");
                 let pose = grab.solve(&[way]);
+
                 figures.add(&grab, &pose, way);
                 figures.jump.push(largest_jump(&mut grab, way));
                 if std::env::var_os("PLIANT_SURVEY_EACH").is_some() {
@@ -100,12 +107,13 @@ fn survey(name: &str, rig: &Rig, skin: usize) {
                 }
             }
         }
+
         figures.print(&format!("{name} {length}"));
     }
 }
 
-/// Goals that one to three sliders reach, and the same four times as far: what pins miss, and by
-/// how much more than they must.
+/// Goals that one to three sliders reach, and the same four times as far: the error of pins, and
+/// its excess over the least possible error.
 fn planted(name: &str, poser: &Poser<'_>, pins: &[usize]) {
     let rig = poser.rig();
     let (mut missed, mut moved, mut above) = (Vec::new(), Vec::new(), Vec::new());
@@ -116,39 +124,43 @@ fn planted(name: &str, poser: &Poser<'_>, pins: &[usize]) {
                 .expect("a pin on the face")
         };
         let mut usual = grab(&Bounded::default());
+
         let pulls: Vec<DVec3> = (0..rig.targets().len())
-            .map(|slider| usual.system().pulls(slider)[0])
+            .map(|slider| usual.system().pin_derivatives(slider)[0])
             .collect();
         let most = pulls.iter().map(|pull| pull.length()).fold(0.0, f64::max);
         let lively: Vec<DVec3> = pulls
             .into_iter()
             .filter(|pull| pull.length() > 0.2 * most)
             .collect();
+
         let way: DVec3 = (0..=k % 3)
             .map(|i| lively[(7 * k + 5 * i) % lively.len()] * (0.2 + 0.1 * ((k + i) % 7) as f64))
             .sum();
         let pose = usual.solve(&[way]);
+
         missed.push(pose.pins[0].error / way.length());
         moved.push(pose.active_sliders() as f64);
         let far = way * 4.0;
         let best = grab(
             &Bounded::default()
-                .with_refund(false)
+                .with_debiasing(false)
                 .with_sparsity(0.0)
                 .with_damping(1e-7),
         )
         .solve(&[far])
         .pins[0]
             .error;
+
         above.push((usual.solve(&[far]).pins[0].error - best) / far.length());
     }
+
     missed.sort_by(f64::total_cmp);
     above.sort_by(f64::total_cmp);
     let sliders = moved.iter().sum::<f64>() / moved.len() as f64;
-    let (missed, above) = (
-        100.0 * missed[missed.len() / 2],
-        100.0 * above[above.len() / 2],
-    );
+    let missed = 100.0 * missed[missed.len() / 2];
+    let above = 100.0 * above[above.len() / 2];
+
     println!(
         "{name}: in reach, missed {missed:.2} % (median) by {sliders:.1} sliders; beyond, {above:.1} % above the least (median)"
     );
@@ -164,6 +176,7 @@ fn tell(rig: &Rig, grab: &Grab<'_>, pose: &Pose, vertex: usize, way: DVec3) {
             100.0 * m.shares[0].of_goal
         )
     });
+
     println!(
         "{vertex} at {:.2} by {way:.2}: {}",
         rig.neutral().positions()[vertex],
@@ -176,17 +189,17 @@ fn spread_pins(rig: &Rig, skin: usize) -> Vec<usize> {
     let positions = rig.neutral().positions();
     let mut reach = vec![0.0_f32; positions.len()];
     for target in rig.targets() {
-        target
-            .vertices
-            .iter()
-            .zip(&target.deltas)
-            .for_each(|(&v, d)| reach[v as usize] = reach[v as usize].max(d.length()));
+        for (&v, d) in target.vertices.iter().zip(&target.deltas) {
+            reach[v as usize] = reach[v as usize].max(d.length());
+        }
     }
+
     let most = reach[..skin].iter().copied().fold(0.0, f32::max);
     let normals = vertex_normals(rig.neutral());
     let lively: Vec<usize> = (0..skin)
         .filter(|&v| reach[v] > 0.2 * most && normals[v].z > 0.2)
         .collect();
+
     let mut chosen = vec![lively[0]];
     while chosen.len() < PINS.min(lively.len()) {
         let apart = |v: usize| {
@@ -195,17 +208,20 @@ fn spread_pins(rig: &Rig, skin: usize) -> Vec<usize> {
                 .map(|&c| positions[c].distance(positions[v]))
                 .fold(f64::INFINITY, f64::min)
         };
+
         let next = lively
             .iter()
             .copied()
             .max_by(|&a, &b| apart(a).total_cmp(&apart(b)))
             .expect("some are lively");
+
         chosen.push(next);
     }
+
     chosen
 }
 
-/// Out along `way`, then around.
+/// The largest change of a weight between two moments of a path: out along `way`, then sideways.
 fn largest_jump(grab: &mut Grab<'_>, way: DVec3) -> f64 {
     let side = if way.y == 0.0 { DVec3::Y } else { DVec3::X } * way.length();
     let moment = |k: usize| {
@@ -216,6 +232,7 @@ fn largest_jump(grab: &mut Grab<'_>, way: DVec3) -> f64 {
             way + side * (2.0 * t - 1.0)
         }
     };
+
     let mut last = grab.solve(&[DVec3::ZERO]).weights;
     let mut jump: f64 = 0.0;
     for k in 1..=MOMENTS {
@@ -227,6 +244,7 @@ fn largest_jump(grab: &mut Grab<'_>, way: DVec3) -> f64 {
             .fold(jump, f64::max);
         last = next;
     }
+
     jump
 }
 
@@ -236,8 +254,10 @@ impl Figures {
         let moved: Vec<usize> = (0..pose.weights.len())
             .filter(|&k| pose.weights[k].abs() > MOVED)
             .collect();
-        let share =
-            |k: usize| (grab.system().pulls(k)[0] * pose.weights[k]).length() / way.length();
+        let share = |k: usize| {
+            (grab.system().pin_derivatives(k)[0] * pose.weights[k]).length() / way.length()
+        };
+
         self.missed.push(pose.pins[0].error / way.length());
         self.moved.push(moved.len() as f64);
         self.idle
@@ -252,6 +272,7 @@ impl Figures {
             sorted.sort_by(f64::total_cmp);
             sorted[((sorted.len() - 1) as f64 * part) as usize]
         };
+
         println!(
             "{name:12} missed {:5.1} % ({:5.1} %)  moved {:4.1} (most {:2.0})  idle {:5.2}  folded {:6.3} % (9 in 10 {:6.3} %)  jump {:.3} (9 in 10 {:.3}, most {:.3})",
             100.0 * mean(&self.missed),
@@ -268,7 +289,7 @@ impl Figures {
     }
 }
 
-/// The part of the area whose normal is turned by more than a right angle.
+/// The part of the area whose normal is rotated by more than a right angle.
 fn folded_share(rig: &Rig, weights: &[f64]) -> f64 {
     let neutral = rig.neutral();
     let posed = neutral
@@ -277,11 +298,13 @@ fn folded_share(rig: &Rig, weights: &[f64]) -> f64 {
     let normals = triangle_normals(neutral)
         .into_iter()
         .zip(triangle_normals(&posed));
+
     let (mut folded, mut whole) = (0.0, 0.0);
     for (k, (before, after)) in normals.enumerate() {
         let area = pliant_mesh::triangle_area(neutral.triangle_points(k));
         whole += area;
         folded += if before.dot(after) < 0.0 { area } else { 0.0 };
     }
+
     folded / whole
 }

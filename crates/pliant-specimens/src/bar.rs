@@ -1,18 +1,18 @@
-//! A bar with bevelled edges: the plainest body that can bend, twist and stretch.
+//! A bar with bevelled edges that bends, twists and stretches.
 //!
-//! **Problem.** Blending shapes linearly shortens a bend and thins a twist; a bar whose true shapes
-//! are known in closed form shows by how much.
+//! **Problem.** Linear blending shortens a bend and thins a twist. A bar whose exact shapes are
+//! known in closed form shows the error.
 //!
 //! **Equation.** The bar lies along `x` in `[−L/2, L/2]` with the section in `y`, `z`. Bent by `φ`,
-//! with the curvature `κ = φ / L`, the section at `x` turns by `κx` and rides on an arc of the same
-//! length:
+//! with the curvature `κ = φ / L`, the section at `x` rotates by `κx` and follows an arc of the
+//! same length:
 //!
 //! ```text
 //! (x, y, z) ↦ (sin κx / κ − y sin κx,  (1 − cos κx) / κ + y cos κx,  z)
 //! ```
 //!
-//! Twisted by `φ`, the section turns by `κx` about the axis; stretched by `s`, it shrinks by `1/√s`
-//! and keeps the volume.
+//! Twisted by `φ`, the section rotates by `κx` about the axis; stretched by `s`, it shrinks by
+//! `1/√s` and keeps the volume.
 
 use std::collections::HashMap;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
@@ -30,10 +30,10 @@ const HALF_SIDE: f64 = 0.5;
 const BEVEL: f64 = 0.14;
 /// How far the target `stretched` pulls.
 const STRETCH: f64 = 1.5;
-/// Steps of each clip from rest to its end, which are its first and last frames.
+/// Steps of each clip from rest (first frame) to its end (last frame).
 const CLIP_STEPS: usize = 24;
 
-/// How finely the bar is cut.
+/// The number of quads of the bar.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Resolution {
     Coarse,
@@ -62,12 +62,15 @@ pub(crate) fn build(resolution: Resolution) -> (Rig, Vec<Clip>) {
             mesh.positions().iter().map(|&p| (place(p) - p).as_vec3()),
         )
     };
+
+    // Displacements from the straight bar at full weight.
     let targets = vec![
         target("bent", &|p| bent(p, FRAC_PI_2)),
         target("twisted", &|p| twisted(p, FRAC_PI_2)),
         target("stretched", &|p| stretched(p, STRETCH)),
     ];
     let clips = vec![clip("bend", &mesh, bent), clip("twist", &mesh, twisted)];
+
     (
         Rig::new(mesh, targets).expect("targets are made from the bar's own vertices"),
         clips,
@@ -76,7 +79,7 @@ pub(crate) fn build(resolution: Resolution) -> (Rig, Vec<Clip>) {
 
 fn clip(name: &str, mesh: &Mesh, place: impl Fn(DVec3, f64) -> DVec3) -> Clip {
     let frames = (0..=CLIP_STEPS).map(|k| {
-        let angle_rad = FRAC_PI_2 * math::smooth_step(0.0, CLIP_STEPS as f64, k as f64);
+        let angle_rad = FRAC_PI_2 * math::smoothstep_between(0.0, CLIP_STEPS as f64, k as f64);
         mesh.positions()
             .iter()
             .map(|&p| place(p, angle_rad))
@@ -89,10 +92,14 @@ fn clip(name: &str, mesh: &Mesh, place: impl Fn(DVec3, f64) -> DVec3) -> Clip {
 /// Where a point of the straight bar goes when the bar is bent upwards by `angle_rad` in all.
 fn bent(p: DVec3, angle_rad: f64) -> DVec3 {
     let curvature = angle_rad / LENGTH;
+
+    // Without curvature the arc has no radius; the limit is the bar itself.
     if curvature == 0.0 {
         return p;
     }
-    let (sin, cos) = (math::sin(curvature * p.x), math::cos(curvature * p.x));
+
+    let sin = math::sin(curvature * p.x);
+    let cos = math::cos(curvature * p.x);
     DVec3::new(
         sin / curvature - p.y * sin,
         (1.0 - cos) / curvature + p.y * cos,
@@ -100,9 +107,9 @@ fn bent(p: DVec3, angle_rad: f64) -> DVec3 {
     )
 }
 
-/// Where a point goes when one end is turned against the other by `angle_rad`.
+/// Where a point goes when one end is rotated against the other by `angle_rad`.
 fn twisted(p: DVec3, angle_rad: f64) -> DVec3 {
-    math::turn(DVec3::X, angle_rad * p.x / LENGTH) * p
+    math::rotation_about(DVec3::X, angle_rad * p.x / LENGTH) * p
 }
 
 /// Where a point goes when the bar becomes `factor` times as long and keeps its volume.
@@ -119,6 +126,8 @@ fn mesh(resolution: Resolution) -> Mesh {
         lattice_lines(HALF_SIDE, across, bevel),
         lattice_lines(HALF_SIDE, across, bevel),
     ];
+
+    // Sides share the vertices on the edges of the box, which are found by their lattice indices.
     let mut vertex_of: HashMap<[usize; 3], u32> = HashMap::new();
     let mut positions = Vec::new();
     let mut quads = Vec::new();
@@ -142,6 +151,7 @@ fn mesh(resolution: Resolution) -> Mesh {
             });
         }
     }
+
     Mesh::from_polygons(positions, &quads).expect("lattice corners are numbered as they are met")
 }
 
@@ -163,9 +173,12 @@ fn side_quads(
                 at[v] = j + dj;
                 at
             });
+
+            // The two opposite sides have opposite orientation.
             if !far_side {
                 corners.reverse();
             }
+
             emit(corners);
         }
     }
@@ -180,6 +193,7 @@ fn lattice_lines(half: f64, flat_segments: usize, bevel_segments: usize) -> Vec<
     };
     let on_flat = (0..=flat_segments).map(|k| flat * (2.0 * k as f64 / flat_segments as f64 - 1.0));
     let low = (1..=bevel_segments).rev().map(|k| -on_bevel(k));
+
     low.chain(on_flat)
         .chain((1..=bevel_segments).map(on_bevel))
         .collect()
@@ -195,15 +209,15 @@ fn rounded(p: DVec3) -> DVec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pliant_mesh::Health;
+    use pliant_mesh::MeshReport;
 
     #[test]
-    fn every_resolution_is_a_closed_healthy_box_of_quads() {
+    fn every_resolution_is_a_closed_quad_mesh_without_defects() {
         let mut last = 0;
         for resolution in [Resolution::Coarse, Resolution::Medium, Resolution::Fine] {
             let mesh = mesh(resolution);
-            assert!(Health::of(&mesh).problems().is_empty() && mesh.topology().is_closed());
-            assert_eq!(Health::of(&mesh).components, 1);
+            assert!(MeshReport::of(&mesh).problems().is_empty() && mesh.topology().is_closed());
+            assert_eq!(MeshReport::of(&mesh).components, 1);
             assert!(mesh.faces().all(|face| face.len() == 4));
             assert!(mesh.vertex_count() > last && mesh.signed_volume() > 0.95 * LENGTH);
             last = mesh.vertex_count();
@@ -222,11 +236,13 @@ mod tests {
     }
 
     #[test]
-    fn bend_and_twist_turn_sections_rigidly_and_stretch_keeps_the_volume() {
-        let (a, b) = (DVec3::new(1.3, 0.5, -0.5), DVec3::new(1.3, -0.2, 0.5));
+    fn bend_and_twist_rotate_sections_rigidly_and_stretch_keeps_the_volume() {
+        let a = DVec3::new(1.3, 0.5, -0.5);
+        let b = DVec3::new(1.3, -0.2, 0.5);
         for place in [bent, twisted] {
             assert!((place(a, 1.1).distance(place(b, 1.1)) - a.distance(b)).abs() < 1e-14);
         }
+
         let mesh = mesh(Resolution::Coarse);
         let long = mesh
             .posed(
@@ -236,6 +252,7 @@ mod tests {
                     .collect(),
             )
             .unwrap();
+
         assert!((long.signed_volume() / mesh.signed_volume() - 1.0).abs() < 1e-12);
     }
 

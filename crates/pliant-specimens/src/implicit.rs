@@ -1,7 +1,7 @@
-//! Bodies as smooth unions of simple solids.
+//! Implicit surfaces: smooth unions of simple solids.
 //!
-//! **Problem.** Describe a living shape by a few dozen solids that belong to bones, and give its
-//! signed distance and direction anywhere.
+//! **Problem.** Describe the shape of an animal by a few dozen solids that belong to bones, and
+//! compute its signed distance and gradient anywhere.
 //!
 //! **Equation.** Two distances `a`, `b` join with a fillet of width `k`:
 //!
@@ -15,9 +15,9 @@
 //! **Source.** Quilez, "Smooth minimum" (quadratic polynomial); Taubin, "Distance approximations
 //! for rasterizing implicit curves", 1994 (first-order distance).
 //!
-//! **Ours.** Solids form limbs: within a limb each solid brings its own fillet; every limb joins
-//! the trunk by a wide fillet, but limbs meet each other by a narrow one, so that neighbouring
-//! fingers do not grow webs.
+//! **Departures.** Solids form limbs: within a limb each solid brings its own fillet; every limb
+//! joins the trunk by a wide fillet, but limbs meet each other by a narrow one, so that
+//! neighbouring fingers do not grow webs.
 
 use pliant_mesh::Bounds;
 use pliant_mesh::glam::{DMat3, DVec3};
@@ -51,12 +51,12 @@ struct Scaling {
     scale: DMat3,
     inverse: DMat3,
     inverse_transposed: DMat3,
-    /// No shorter than this is the gradient of a scaled distance; it vanishes in the solid's
+    /// Lower bound of the gradient of a scaled distance, which vanishes in the solid's
     /// middle.
     least_steepness: f64,
 }
 
-/// Solids that stand together; limb 0 is the trunk.
+/// A group of solids; limb 0 is the trunk.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Limb {
     solids: Vec<Solid>,
@@ -103,20 +103,25 @@ impl Solid {
     }
 
     /// The same solid stretched about its first end by the invertible `scale`; its second end stays
-    /// where it was put.
+    /// at its place.
     pub(crate) fn scaled(self, scale: DMat3) -> Self {
         let inverse = scale.inverse();
+
+        // The Frobenius norm bounds the largest stretch.
         let norm = [scale.x_axis, scale.y_axis, scale.z_axis]
             .map(DVec3::length_squared)
             .iter()
             .sum::<f64>()
             .sqrt();
+
         let scaling = Scaling {
             scale,
             inverse,
             inverse_transposed: inverse.transpose(),
             least_steepness: 1.0 / norm,
         };
+
+        // The axis is stored in the unscaled space, in which distances are computed.
         Self {
             axis: inverse * self.axis,
             scaling: Some(scaling),
@@ -157,6 +162,7 @@ impl Solid {
         let half =
             DVec3::from_array(widest) * self.radii[0].max(self.radii[1]) + self.fillet * 0.25;
         let to = self.from + scale * self.axis;
+
         Bounds {
             min: self.from.min(to) - half,
             max: self.from.max(to) + half,
@@ -168,9 +174,12 @@ impl Solid {
         let Some(scaling) = &self.scaling else {
             return round_cone(offset, self.axis, self.radii);
         };
+
+        // First-order distance: the value over the length of its gradient.
         let plain = round_cone(scaling.inverse * offset, self.axis, self.radii);
         let gradient = scaling.inverse_transposed * plain.gradient;
         let steepness = gradient.length().max(scaling.least_steepness);
+
         Sample {
             distance: plain.distance / steepness,
             gradient: gradient / steepness,
@@ -187,23 +196,29 @@ impl Body {
             gradient: DVec3::ZERO,
         };
         let mut to_trunk = 0.0;
+
+        // A limb beyond this distance has no influence on the union.
         let widest = self
             .limbs
             .iter()
             .map(|limb| limb.fillet)
             .fold(0.0, f64::max);
         let beyond = trunk.distance + widest + 2.0 * self.fillet;
+
         for limb in &self.limbs[1..] {
             // Beyond all fillets a limb changes nothing, so this skips without changing a bit.
             let bound = limb.least_distance(point);
             if bound > limbs.distance + self.fillet || bound > beyond {
                 continue;
             }
+
+            // Fillets to the trunk are blended like the limbs themselves, so that no edge shows.
             let next = limb.sample(point);
             let share = blend_share(limbs.distance, next.distance, self.fillet);
             to_trunk = to_trunk * share + limb.fillet * (1.0 - share);
             limbs = unite(limbs, next, self.fillet);
         }
+
         unite(trunk, limbs, to_trunk)
     }
 
@@ -309,6 +324,7 @@ impl Limb {
                 } else {
                     sum.distance
                 } + solid.fillet;
+
                 // First-order distances of scaled solids may fall short of the true ones, by less
                 // than half.
                 let reach = if solid.scaling.is_some() {
@@ -316,10 +332,12 @@ impl Limb {
                 } else {
                     reach
                 };
+
                 let gap = (point - point.clamp(bounds.min, bounds.max)).length_squared();
                 if gap > reach * reach.abs() {
                     return sum;
                 }
+
                 let next = solid.sample(point);
                 if solid.carves {
                     subtract(sum, next, solid.fillet)
@@ -332,13 +350,15 @@ impl Limb {
 
 fn unite(a: Sample, b: Sample, fillet: f64) -> Sample {
     let h = blend_share(a.distance, b.distance, fillet);
-    // The blend below would round where it need not.
+
+    // Where one solid has no share, the result is exact, without the rounding of the blend.
     if h == 0.0 {
         return b;
     }
     if h == 1.0 {
         return a;
     }
+
     let distance = b.distance + (a.distance - b.distance) * h - fillet * h * (1.0 - h);
     Sample {
         distance,
@@ -373,7 +393,10 @@ fn round_cone(offset: DVec3, axis: DVec3, [r0, r1]: [f64; 2]) -> Sample {
             gradient: out.normalize_or_zero(),
         }
     };
+
     let slope = r0 - r1;
+
+    // One ball contains the other: there is no cone between them.
     if length_squared <= slope * slope {
         return if r0 >= r1 {
             ball(DVec3::ZERO, r0)
@@ -381,16 +404,20 @@ fn round_cone(offset: DVec3, axis: DVec3, [r0, r1]: [f64; 2]) -> Sample {
             ball(axis, r1)
         };
     }
+
     let length = length_squared.sqrt();
     let along = axis / length;
     let x = offset.dot(along);
     let across = offset - along * x;
     let y = across.length();
+
     // The cone's flank leans by `sin = slope / length`; its feet on the axis lie where the flank's
     // normal meets it.
     let sin = slope / length;
     let cos = (1.0 - sin * sin).sqrt();
     let foot = x - y * sin / cos;
+
+    // Beyond the ends of the flank the balls are the closest.
     if foot <= 0.0 {
         ball(DVec3::ZERO, r0)
     } else if foot >= length {
@@ -443,6 +470,7 @@ mod tests {
         limb.add(Solid::cone(0, A, B, [0.4, 0.15]));
         limb.add(Solid::ball(0, -A, 0.3).filleted(0.25));
         limb.add(Solid::ball(0, B, 0.2).carved().filleted(0.1));
+
         for p in probes() {
             let step = 1e-6;
             let slope = |axis: DVec3| {
@@ -450,6 +478,7 @@ mod tests {
                     / (2.0 * step)
             };
             let differences = DVec3::new(slope(DVec3::X), slope(DVec3::Y), slope(DVec3::Z));
+
             assert!(
                 limb.sample(p).gradient.distance(differences) < 1e-5,
                 "at {p}"
@@ -476,15 +505,18 @@ mod tests {
             limb.add(solid);
             limb
         };
+
         let limbs = vec![
             limb(Solid::ball(0, DVec3::ZERO, 0.5), 0.0),
             limb(Solid::cone(0, A, B, [0.2, 0.1]), 0.2),
             limb(Solid::ball(0, -B, 0.2), 0.3),
         ];
+
         let body = Body {
             limbs,
             fillet: 0.05,
         };
+
         for p in probes() {
             let [trunk, one, two] = [0, 1, 2].map(|k| body.limbs[k].sample(p));
             let outside = Sample {
@@ -494,6 +526,7 @@ mod tests {
             let both = unite(unite(outside, one, 0.05), two, 0.05);
             let share = blend_share(one.distance, two.distance, 0.05);
             let whole = unite(trunk, both, 0.2 * share + 0.3 * (1.0 - share));
+
             assert_eq!(body.sample(p).distance, whole.distance, "at {p}");
         }
     }

@@ -1,4 +1,4 @@
-//! Procedural models that ship with Pliant, made from formulas alone.
+//! Procedural models that ship with Pliant, computed from formulas only.
 //!
 //! Each [`Specimen`] is the same on every machine: a rig, and clips that move its mesh.
 //!
@@ -9,6 +9,7 @@
 //! ```
 
 mod bar;
+mod built_in;
 mod hand;
 mod head;
 mod implicit;
@@ -19,13 +20,14 @@ mod surface_nets;
 
 use pliant_rig::{Clip, Rig, WeightTrack};
 
+pub use built_in::{BuiltIn, load};
 pub use hand::{HandLandmark, landmarks as hand_landmarks};
 pub use quadruped::markers;
 
 /// A model with everything that moves it.
 #[derive(Debug, Clone)]
 pub struct Specimen {
-    /// The name it is asked for by.
+    /// The name that [`specimen`] takes.
     pub name: String,
     /// The mesh at rest and its targets; without targets where clips alone move it.
     pub rig: Rig,
@@ -84,6 +86,7 @@ pub fn specimen(name: &str) -> Option<Specimen> {
         "tapir" => quadruped::tapir(),
         _ => return None,
     };
+
     Some(Specimen {
         name: name.to_owned(),
         rig,

@@ -1,6 +1,6 @@
-//! Bones, poses and the skin that follows them.
+//! Skeletons, poses and dual quaternion skinning.
 //!
-//! **Problem.** Turn bones and let the surface follow without the collapse of blended matrices.
+//! **Problem.** Rotate bones and deform the surface without the collapse of linear blend skinning.
 //!
 //! **Equation.** Bone `b` moves points by the rotation `q_b` and the translation `t_b`; as a dual
 //! quaternion `q_b + ε ½ t_b q_b`. A vertex moves by `Σ w_b (q_b + ε ½ t_b q_b)`, divided by the
@@ -9,10 +9,9 @@
 //! **Source.** Kavan, Collins, Žára, O'Sullivan, "Geometric skinning with approximate dual
 //! quaternion blending", TOG 2008.
 //!
-//! **Ours.** Weights come from the solids that made the surface: `exp(−(d_b − d_min) / s)` with the
-//! limb's softness `s`, where only bones of
-//! the vertex's own limb compete, and then diffuse over the mesh. So a finger never pulls its
-//! neighbour across the gap between them.
+//! **Departures.** Weights come from the solids that made the surface: `exp(−(d_b − d_min) / s)`
+//! with the limb's softness `s`, where only bones of the vertex's own limb compete, and then
+//! diffuse over the mesh. So a finger never pulls its neighbour across the gap between them.
 
 use pliant_linalg::parallel;
 use pliant_mesh::glam::{DQuat, DVec3};
@@ -28,7 +27,7 @@ const INFLUENCES: usize = 6;
 /// Weights below this are dropped, so that the sole of a paw follows its own bone alone.
 const FAINT: f64 = 0.02;
 
-/// A bone at rest; its head is the joint it turns about.
+/// A bone at rest; its head is the joint it rotates about.
 #[derive(Debug, Clone)]
 pub(crate) struct Bone {
     pub(crate) name: String,
@@ -43,16 +42,16 @@ pub(crate) struct Skeleton {
     pub(crate) bones: Vec<Bone>,
 }
 
-/// A rigid motion of space: `x ↦ turn x + shift`.
+/// A rigid motion of space: `x ↦ rotation x + shift`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Motion {
-    pub(crate) turn: DQuat,
+    pub(crate) rotation: DQuat,
     pub(crate) shift: DVec3,
 }
 
 impl Motion {
     pub(crate) fn apply(&self, point: DVec3) -> DVec3 {
-        self.turn * point + self.shift
+        self.rotation * point + self.shift
     }
 }
 
@@ -96,27 +95,29 @@ impl Skeleton {
             .unwrap_or_else(|| panic!("no bone is named {name}"))
     }
 
-    /// The motion of every bone, given the turn of each relative to its parent in the axes of the
-    /// rest pose, and the shift of those without a parent.
-    pub(crate) fn motions(&self, turns: &[DQuat], root_shift: DVec3) -> Vec<Motion> {
+    /// The motion of every bone, given the rotation of each relative to its parent in the axes of
+    /// the rest pose, and the shift of those without a parent.
+    pub(crate) fn motions(&self, rotations: &[DQuat], root_shift: DVec3) -> Vec<Motion> {
         let mut motions: Vec<Motion> = Vec::with_capacity(self.bones.len());
-        for (bone, &turn) in self.bones.iter().zip(turns) {
-            let (turn, head) = match bone.parent {
+        for (bone, &rotation) in self.bones.iter().zip(rotations) {
+            // A bone rotates about its head, which moves with the parent.
+            let (rotation, head) = match bone.parent {
                 Some(parent) => (
-                    motions[parent].turn * turn,
+                    motions[parent].rotation * rotation,
                     motions[parent].apply(bone.head),
                 ),
-                None => (turn, bone.head + root_shift),
+                None => (rotation, bone.head + root_shift),
             };
             motions.push(Motion {
-                turn,
-                shift: head - turn * bone.head,
+                rotation,
+                shift: head - rotation * bone.head,
             });
         }
+
         motions
     }
 
-    /// No turn for any bone.
+    /// No rotation for any bone.
     pub(crate) fn rest(&self) -> Vec<DQuat> {
         vec![DQuat::IDENTITY; self.bones.len()]
     }
@@ -137,12 +138,15 @@ impl Skin {
             bone_weights(body, bone_count, mesh.positions[v])
         });
         let neighbours = surface_nets::neighbours(mesh);
+
+        // Diffusion of the weights over the mesh smooths the joints.
         for _ in 0..rounds {
             let old = &dense;
             dense = parallel::map(old.len(), GRAIN, |v| {
                 diffuse(&old[v], neighbours[v].iter().map(|&w| &old[w as usize]))
             });
         }
+
         Self {
             weights: dense.iter().map(|row| strongest(row)).collect(),
         }
@@ -174,6 +178,8 @@ impl Skin {
 
 fn bone_weights(body: &Body, bone_count: usize, point: DVec3) -> Vec<f64> {
     let limb = body.closest_limb(point);
+
+    // The closest solid of a bone counts.
     let mut distances = vec![f64::INFINITY; bone_count];
     for (bone, distance) in body.bone_distances(limb, point) {
         distances[bone] = distances[bone].min(distance);
@@ -204,12 +210,15 @@ fn strongest(row: &[f64]) -> Vec<(usize, f64)> {
         .enumerate()
         .filter(|(_, w)| *w > 0.0)
         .collect();
+
+    // Ties go by bone index, so that the result is always the same.
     kept.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     kept.truncate(INFLUENCES);
     let total: f64 = kept.iter().map(|(_, w)| w).sum();
     for (_, weight) in &mut kept {
         *weight /= total;
     }
+
     kept
 }
 
@@ -222,13 +231,14 @@ fn normalize(weights: &mut [f64]) {
 
 fn dual_quaternion(motion: &Motion) -> [DQuat; 2] {
     let shift = DQuat::from_xyzw(motion.shift.x, motion.shift.y, motion.shift.z, 0.0);
-    [motion.turn, shift * motion.turn * 0.5]
+    [motion.rotation, shift * motion.rotation * 0.5]
 }
 
 fn blend(doubles: &[[DQuat; 2]], weights: &[(usize, f64)], point: DVec3) -> DVec3 {
     let Some(&(strongest, _)) = weights.first() else {
         return point;
     };
+
     let zero = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
     let (mut real, mut dual) = (zero, zero);
     for &(bone, weight) in weights {
@@ -241,9 +251,12 @@ fn blend(doubles: &[[DQuat; 2]], weights: &[(usize, f64)], point: DVec3) -> DVec
         real += doubles[bone][0] * sign;
         dual += doubles[bone][1] * sign;
     }
+
+    // The blended dual quaternion, normalised, is a rigid motion again.
     let length = real.length();
     let (real, dual) = (real * (1.0 / length), dual * (1.0 / length));
     let shift = dual * real.conjugate() * 2.0;
+
     real * point + DVec3::new(shift.x, shift.y, shift.z)
 }
 
@@ -260,9 +273,9 @@ mod tests {
     }
 
     #[test]
-    fn a_child_turns_about_its_own_head_and_follows_its_parent() {
+    fn a_child_bone_rotates_about_its_own_head_and_follows_its_parent() {
         let skeleton = two_bones();
-        let quarter = math::turn(DVec3::Z, FRAC_PI_2); // Takes y to −x.
+        let quarter = math::rotation_about(DVec3::Z, FRAC_PI_2); // Takes y to −x.
         let motions = skeleton.motions(&[quarter, quarter], DVec3::Z);
         let end = motions[1].apply(DVec3::Y * 2.0);
         assert!(end.distance(DVec3::new(-1.0, -1.0, 1.0)) < 1e-15);
@@ -271,27 +284,28 @@ mod tests {
     #[test]
     fn skin_that_follows_bones_with_one_motion_moves_rigidly() {
         let skeleton = two_bones();
-        let turn = math::turn(DVec3::new(0.6, 0.0, 0.8), 2.1);
-        let motions = skeleton.motions(&[turn, DQuat::IDENTITY], DVec3::X);
+        let rotation = math::rotation_about(DVec3::new(0.6, 0.0, 0.8), 2.1);
+        let motions = skeleton.motions(&[rotation, DQuat::IDENTITY], DVec3::X);
         let skin = Skin {
             weights: vec![vec![(0, 0.4), (1, 0.6)]],
         };
         let point = DVec3::new(0.3, 1.2, -0.4);
-        assert!(skin.pose(&motions, &[point])[0].distance(turn * point + DVec3::X) < 1e-14);
+        assert!(skin.pose(&motions, &[point])[0].distance(rotation * point + DVec3::X) < 1e-14);
     }
 
     #[test]
-    fn half_of_a_quarter_turn_is_an_eighth_and_keeps_the_distance_from_the_joint() {
+    fn half_of_a_90_degree_rotation_is_45_degrees_and_keeps_the_distance_from_the_joint() {
         let skeleton = two_bones();
         let motions = skeleton.motions(
-            &[DQuat::IDENTITY, math::turn(DVec3::Z, FRAC_PI_2)],
+            &[DQuat::IDENTITY, math::rotation_about(DVec3::Z, FRAC_PI_2)],
             DVec3::ZERO,
         );
         let skin = Skin {
             weights: vec![vec![(0, 0.5), (1, 0.5)]],
         };
+
         let bent = skin.pose(&motions, &[DVec3::new(0.5, 1.0, 0.0)])[0];
-        let eighth = math::turn(DVec3::Z, 0.5 * FRAC_PI_2) * DVec3::X * 0.5 + DVec3::Y;
+        let eighth = math::rotation_about(DVec3::Z, 0.5 * FRAC_PI_2) * DVec3::X * 0.5 + DVec3::Y;
         assert!(bent.distance(eighth) < 1e-15);
     }
 }

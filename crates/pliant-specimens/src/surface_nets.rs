@@ -1,6 +1,7 @@
-//! A closed quad mesh around an implicit body.
+//! Surface nets: a closed quad mesh of an implicit surface.
 //!
-//! **Problem.** Turn a signed distance into quads that are even, smooth and lie on the surface.
+//! **Problem.** Mesh the zero set of a signed distance with quads that are even, smooth and on the
+//! surface.
 //!
 //! **Equation.** Every grid cell that the surface cuts holds one vertex, at first the mean of the
 //! crossings on the cell's edges; every grid edge that the surface cuts makes one quad of the four
@@ -9,8 +10,8 @@
 //!
 //! **Source.** Gibson, "Constrained elastic surface nets", MICCAI 1998.
 //!
-//! **Ours.** The grid's planes may be closer where the body is finer. Cells that the surface cuts
-//! twice are mended before meshing, so the mesh is a manifold.
+//! **Departures.** The grid's planes may be closer where the body is finer. Cells that the surface
+//! cuts twice are repaired before meshing, so the mesh is a manifold.
 
 use pliant_linalg::parallel;
 use pliant_mesh::glam::DVec3;
@@ -22,9 +23,9 @@ use crate::implicit::Body;
 const GRAIN: usize = 1024;
 /// Grid points along the side of a block that is skipped or sampled as a whole.
 const BLOCK: usize = 6;
-/// Flips may make new pinches next door; they die out in a few rounds.
+/// Flips may create new pinches in neighbouring cells; these disappear in a few rounds.
 const PINCH_ROUNDS: usize = 8;
-/// The distance of a point that changed sides.
+/// The distance that a point gets when it changes sides.
 const TOUCH: f64 = 1e-6;
 /// No vertex in this cell.
 const NONE: u32 = u32::MAX;
@@ -56,19 +57,23 @@ impl QuadMesh {
             .iter()
             .map(|&p| color(p).extend(1.0))
             .collect();
+
         let mut builder = MeshBuilder {
             name: name.to_owned(),
             positions: self.positions,
             ..Default::default()
         };
+
         builder.groups = FaceLabels::from_names(groups);
         builder.colors.push(VertexLayer {
             name: "color".to_owned(),
             values: colors,
         });
+
         for quad in &self.quads {
             builder.push_face(quad);
         }
+
         builder
             .build()
             .expect("surface nets number their own vertices, and every quad has a group")
@@ -111,6 +116,8 @@ pub(crate) fn mesh(body: &Body, grid: &Grid, rounds: usize) -> QuadMesh {
     let index = |[i, j, k]: [usize; 3]| (k * ny + j) * nx + i;
     let mut values = sample_near_surface(body, grid);
     remove_pinches(&mut values, [nx, ny, nz]);
+
+    // One vertex for each cell that the surface cuts.
     let mut cell_vertex = vec![NONE; values.len()];
     let mut positions = Vec::new();
     for k in 0..nz - 1 {
@@ -123,9 +130,12 @@ pub(crate) fn mesh(body: &Body, grid: &Grid, rounds: usize) -> QuadMesh {
             }
         }
     }
+
+    // One quad for each grid edge that it cuts.
     let quads = quads(&values, &cell_vertex, [nx, ny, nz], index);
     let mut mesh = QuadMesh { positions, quads };
     even_out(body, &mut mesh, rounds);
+
     mesh
 }
 
@@ -136,6 +146,7 @@ fn sample_near_surface(body: &Body, grid: &Grid) -> Vec<f64> {
     let blocks = [nx.div_ceil(BLOCK), ny.div_ceil(BLOCK), nz.div_ceil(BLOCK)];
     let block_count = blocks[0] * blocks[1] * blocks[2];
     let sampled = parallel::map(block_count, 8, |n| {
+        // Blocks are independent; their values are written in order.
         let first = [
             n % blocks[0],
             n / blocks[0] % blocks[1],
@@ -147,14 +158,17 @@ fn sample_near_surface(body: &Body, grid: &Grid) -> Vec<f64> {
             (first[1] + BLOCK).min(ny),
             (first[2] + BLOCK).min(nz),
         ];
+
         (first, sample_block(body, grid, first, last))
     });
+
     let mut values = vec![0.0; nx * ny * nz];
     for (first, block) in sampled {
         for ([i, j, k], value) in block {
             values[((first[2] + k) * ny + first[1] + j) * nx + first[0] + i] = value;
         }
     }
+
     values
 }
 
@@ -165,11 +179,14 @@ fn sample_block(
     first: [usize; 3],
     end: [usize; 3],
 ) -> Vec<([usize; 3], f64)> {
-    let (low, high) = (grid.point(first), grid.point(end.map(|e| e - 1)));
+    let low = grid.point(first);
+    let high = grid.point(end.map(|e| e - 1));
     let middle = body.sample((low + high) * 0.5).distance;
+
     // First-order distances may be wrong by a part of themselves; twice the block's radius is far
     // enough.
     let far = middle.abs() > (high - low).length();
+
     let mut values = Vec::with_capacity(BLOCK * BLOCK * BLOCK);
     for k in 0..end[2] - first[2] {
         for j in 0..end[1] - first[1] {
@@ -184,6 +201,7 @@ fn sample_block(
             }
         }
     }
+
     values
 }
 
@@ -197,15 +215,19 @@ fn remove_pinches(values: &mut [f64], [nx, ny, nz]: [usize; 3]) {
     let cells: Vec<usize> = (0..(nz - 1) * ny * nx)
         .filter(|&n| n % nx < nx - 1 && n / nx % ny < ny - 1)
         .collect();
+
     for _ in 0..PINCH_ROUNDS {
         let mut flipped = false;
         for &cell in &cells {
+            // A bit for each corner that lies inside.
             let inside = (0..8).fold(0_u8, |mask, c| {
                 mask | u8::from(values[cell + offsets[c]] < 0.0) << c
             });
             if inside == 0 || inside == 255 {
                 continue;
             }
+
+            // Inside and outside corners must both be connected within the cell.
             for mask in [inside, !inside] {
                 let loose = mask & !connected_corners(mask);
                 let closest = (0..8).filter(|c| loose >> c & 1 == 1).min_by(|&a, &b| {
@@ -213,6 +235,7 @@ fn remove_pinches(values: &mut [f64], [nx, ny, nz]: [usize; 3]) {
                         .abs()
                         .total_cmp(&values[cell + offsets[b]].abs())
                 });
+
                 if let Some(corner) = closest {
                     let value = &mut values[cell + offsets[corner]];
                     *value = if *value < 0.0 { TOUCH } else { -TOUCH };
@@ -220,6 +243,7 @@ fn remove_pinches(values: &mut [f64], [nx, ny, nz]: [usize; 3]) {
                 }
             }
         }
+
         if !flipped {
             break;
         }
@@ -228,10 +252,12 @@ fn remove_pinches(values: &mut [f64], [nx, ny, nz]: [usize; 3]) {
 
 /// The larger set of corners of a cube within `mask` that are joined by edges.
 fn connected_corners(mask: u8) -> u8 {
+    // All corners within the mask that are joined to the set by an edge of the cube.
     let grow = |set: u8| {
         let along = |set: u8, low: u8, step: u32| (set & low) << step | (set & !low) >> step;
         (set | along(set, 0x55, 1) | along(set, 0x33, 2) | along(set, 0x0f, 4)) & mask
     };
+
     let mut best = 0_u8;
     for seed in (0..8).map(|c| 1 << c).filter(|seed| mask & seed != 0) {
         let set = (0..7).fold(seed, |set, _| grow(set));
@@ -239,6 +265,7 @@ fn connected_corners(mask: u8) -> u8 {
             best = set;
         }
     }
+
     best
 }
 
@@ -256,15 +283,19 @@ fn cell_crossing(
             cell[2] + (c >> 2),
         ]
     };
+
     let mut sum = DVec3::ZERO;
     let mut crossings = 0;
     for a in 0..8 {
         for axis in 0..3 {
+            // Each edge once, from its corner with the lower index.
             let b = a | 1 << axis;
             if b == a {
                 continue;
             }
-            let (va, vb) = (values[index(corner(a))], values[index(corner(b))]);
+
+            let va = values[index(corner(a))];
+            let vb = values[index(corner(b))];
             if (va < 0.0) != (vb < 0.0) {
                 sum += grid
                     .point(corner(a))
@@ -273,6 +304,7 @@ fn cell_crossing(
             }
         }
     }
+
     (crossings > 0).then(|| sum / f64::from(crossings))
 }
 
@@ -288,13 +320,15 @@ fn quads(
             for i in 1..nx - 1 {
                 let here = [i, j, k];
                 for axis in 0..3 {
+                    // An edge makes a quad where its two ends lie on different sides.
                     let mut next = here;
                     next[axis] += 1;
-                    let (inside, next_inside) =
-                        (values[index(here)] < 0.0, values[index(next)] < 0.0);
+                    let inside = values[index(here)] < 0.0;
+                    let next_inside = values[index(next)] < 0.0;
                     if inside == next_inside {
                         continue;
                     }
+
                     // The four cells around the edge, counter-clockwise seen against the axis.
                     let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
                     let mut around = [[1, 1], [0, 1], [0, 0], [1, 0]].map(|[du, dv]| {
@@ -303,14 +337,17 @@ fn quads(
                         cell[v] -= dv;
                         cell_vertex[index(cell)]
                     });
+
                     if next_inside {
                         around.reverse();
                     }
+
                     quads.push(around);
                 }
             }
         }
     }
+
     quads
 }
 
@@ -325,6 +362,7 @@ fn even_out(body: &Body, mesh: &mut QuadMesh, rounds: usize) {
             body.project(old[v].lerp(mean, 0.5), 1)
         });
     }
+
     let old = &mesh.positions;
     mesh.positions = parallel::map(old.len(), GRAIN, |v| body.project(old[v], 3));
 }
@@ -334,15 +372,18 @@ pub(crate) fn neighbours(mesh: &QuadMesh) -> Vec<Vec<u32>> {
     let mut neighbours = vec![Vec::with_capacity(6); mesh.positions.len()];
     for quad in &mesh.quads {
         for side in 0..4 {
-            let (a, b) = (quad[side], quad[(side + 1) % 4]);
+            let a = quad[side];
+            let b = quad[(side + 1) % 4];
             neighbours[a as usize].push(b);
             neighbours[b as usize].push(a);
         }
     }
+
     for around in &mut neighbours {
         around.sort_unstable();
         around.dedup();
     }
+
     neighbours
 }
 
@@ -350,7 +391,7 @@ pub(crate) fn neighbours(mesh: &QuadMesh) -> Vec<Vec<u32>> {
 mod tests {
     use super::*;
     use crate::implicit::{Limb, Solid};
-    use pliant_mesh::Health;
+    use pliant_mesh::MeshReport;
 
     fn grid(step: f64) -> Grid {
         Grid {
@@ -363,6 +404,7 @@ mod tests {
         for solid in solids {
             limb.add(solid);
         }
+
         let body = Body {
             limbs: vec![limb],
             fillet: 0.0,
@@ -370,19 +412,21 @@ mod tests {
         let quads = mesh(&body, &grid(step), 8);
         let groups = vec!["all"; quads.quads.len()];
         let mesh = quads.into_mesh("test", groups, |_| DVec3::ONE);
+
         (body, mesh)
     }
 
     #[test]
     fn a_ball_becomes_a_closed_mesh_on_its_surface_with_nearly_its_volume() {
         let (_, mesh) = meshed([Solid::ball(0, DVec3::new(0.1, 0.0, -0.05), 1.0)], 0.11);
-        assert!(Health::of(&mesh).problems().is_empty() && mesh.topology().is_closed());
+        assert!(MeshReport::of(&mesh).problems().is_empty() && mesh.topology().is_closed());
         assert_eq!(mesh.vertex_count() - mesh.face_count(), 2); // Euler: V − E + F = 2 with E = 2F.
         assert!(
             mesh.positions()
                 .iter()
                 .all(|p| (p.distance(DVec3::new(0.1, 0.0, -0.05)) - 1.0).abs() < 1e-12)
         );
+
         let ball = 4.0 / 3.0 * std::f64::consts::PI;
         assert!(mesh.signed_volume() > 0.98 * ball && mesh.signed_volume() < ball);
     }
@@ -394,7 +438,7 @@ mod tests {
                 .map(|side| Solid::ball(0, side * (0.6 + 0.5 * gap), 0.6));
             let (_, mesh) = meshed(balls, 0.13);
             assert!(
-                Health::of(&mesh).problems().is_empty() && mesh.topology().is_closed(),
+                MeshReport::of(&mesh).problems().is_empty() && mesh.topology().is_closed(),
                 "gap {gap}"
             );
         }

@@ -8,6 +8,7 @@ fn every_name_builds_a_model_that_its_clips_fit() {
         let specimen = specimen(name).unwrap_or_else(|| panic!("{name} is listed"));
         assert_eq!(specimen.name, name);
         assert!(specimen.rig.neutral().require_surface().is_ok(), "{name}");
+
         for clip in &specimen.clips {
             assert!(
                 clip.reference().same_surface(specimen.rig.neutral()),
@@ -20,6 +21,7 @@ fn every_name_builds_a_model_that_its_clips_fit() {
                 clip.name()
             );
         }
+
         for performance in &specimen.performances {
             let weights = performance.track.at(1.0);
             assert_eq!(
@@ -41,6 +43,7 @@ fn a_specimen_built_twice_has_the_same_bits() {
             second.rig.neutral().positions(),
             "{name}"
         );
+
         assert_eq!(first.rig.targets(), second.rig.targets(), "{name}");
         assert!(
             first

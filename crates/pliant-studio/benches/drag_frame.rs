@@ -1,9 +1,10 @@
-//! The work of one frame while a hand drags a pin, without a window.
+//! Benchmark of one frame while a pin is dragged, without a window.
 //!
-//! `frame` is all of it: the ray and the plane of the drag, the step of the history, the worker's
-//! answer (solve, explanation, evaluation, normals, single precision), the weights back in the
-//! document, a ray for the pin's visibility, and the bytes for the card. The goal on the scanned
-//! head (26,719 vertices, 57 sliders) is 8 ms on two cores. The others are its parts.
+//! `frame` is the whole frame: the ray and the plane of the drag, the step of the history, the
+//! worker's answer (solve, explanation, evaluation, normals, single precision), the weights back in
+//! the document, a ray for the visibility of the pin, and the bytes for the graphics card. The goal
+//! on the scanned head (26,719 vertices, 57 sliders) is 8 ms on two cores. The other benchmarks are
+//! its parts.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -13,18 +14,22 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use eframe::egui::{Pos2, Rect, pos2};
 use pliant::mesh::glam::DVec3;
 use pliant::rig::{Aim, Evaluator, Grab, Pin, Poser, Range};
-use pliant_studio::character::{self, Ask, Drag, Hand, Posed, Question, RigSpec};
-use pliant_studio::document::{Character, Document};
-use pliant_studio::history::{Edit, History};
-use pliant_studio::library::{self, Loaded};
-use pliant_studio::rooms::pose::{Method, Pulled};
-use pliant_studio::view::{Camera, Model, Scene, Vertices, View};
-use pliant_studio::work::{Latest, Wake};
+use pliant_studio::engine::character::{
+    self, CharacterRequest, Drag, DragInput, PoseRequest, PosedCharacter, RigSpec,
+};
+use pliant_studio::engine::library::{self, LoadedAsset};
+use pliant_studio::engine::surface::Vertices;
+use pliant_studio::engine::work::{Latest, Wake};
+use pliant_studio::model::camera::Camera;
+use pliant_studio::model::document::{Character, Document};
+use pliant_studio::model::history::{Edit, History};
+use pliant_studio::model::pose::{DraggedPin, Method};
+use pliant_studio::view::{Model, Scene, View};
 
 /// A face, and a vertex at the corner of its mouth with the slider that moves it.
 struct Face {
     name: &'static str,
-    loaded: Arc<Loaded>,
+    loaded: Arc<LoadedAsset>,
     vertex: u32,
     view: View,
 }
@@ -38,6 +43,7 @@ impl Face {
             .iter()
             .find(|target| target.name == slider)
             .expect("the slider is there");
+
         let longest = (0..target.deltas.len()).max_by(|&a, &b| {
             target.deltas[a]
                 .length()
@@ -45,6 +51,7 @@ impl Face {
         });
         let vertex = target.vertices[longest.expect("it moves something")];
         let mut camera = Camera::default();
+
         camera.frame_in(rig.neutral().bounds().expect("it has vertices"), 1.2);
         Self {
             name,
@@ -71,7 +78,7 @@ impl Face {
         self.loaded.rig.neutral().positions()[self.vertex as usize]
     }
 
-    /// Where the pin goes in the `k`-th frame of a small circle of the hand.
+    /// Where the pin goes in the `k`-th frame of a small circle of the user.
     fn goal(&self, k: u64) -> DVec3 {
         let from = self.view.project(self.place()).expect("it is seen");
         let angle = k as f32 * 0.1;
@@ -88,52 +95,54 @@ impl Face {
 }
 
 /// A worker with someone who waits for it.
-struct Desk {
-    worker: Latest<Question, Posed>,
-    bell: mpsc::Receiver<()>,
+struct FrameState {
+    worker: Latest<CharacterRequest, PosedCharacter>,
+    wake_channel: mpsc::Receiver<()>,
 }
 
-impl Desk {
+impl FrameState {
     fn new() -> Self {
-        let (ring, bell) = mpsc::channel();
+        let (ring, wake_channel) = mpsc::channel();
         let wake: Wake = Arc::new(move || ring.send(()).unwrap_or(()));
         Self {
             worker: character::start(wake),
-            bell,
+            wake_channel,
         }
     }
 
-    fn answer(&self, question: Question) -> Posed {
-        self.worker.ask(question);
+    fn answer(&self, question: CharacterRequest) -> PosedCharacter {
+        self.worker.send(question);
         loop {
-            self.bell.recv().expect("the worker lives");
-            if let Some(answer) = self.worker.answer() {
+            self.wake_channel.recv().expect("the worker lives");
+            if let Some(answer) = self.worker.result() {
                 return answer.expect("the solve is sound");
             }
         }
     }
 }
 
-fn question(face: &Face, goal: DVec3, k: u64) -> Question {
-    let pins = vec![Pulled::new(face.vertex, goal, face.aim())];
+fn question(face: &Face, goal: DVec3, k: u64) -> CharacterRequest {
+    let pins = vec![DraggedPin::new(face.vertex, goal, face.aim())];
     let drag = Drag {
         gesture: 1,
         serial: k,
         base: Default::default(),
         method: Method::default(),
-        hand: Hand::Pull(pins),
+        input: DragInput::Pull(pins),
     };
+
     let rig = RigSpec {
         loaded: face.loaded.clone(),
         character: Character::default(),
     };
-    Question {
+
+    CharacterRequest {
         rig,
-        ask: Ask::Drag(drag),
+        pose: PoseRequest::Drag(drag),
     }
 }
 
-/// The bytes that go to the card.
+/// The bytes that go to the graphics card.
 fn staged(vertices: &Vertices) -> Vec<u8> {
     let numbers = vertices
         .positions
@@ -144,7 +153,7 @@ fn staged(vertices: &Vertices) -> Vec<u8> {
     bytemuck::cast_slice(&rows).to_vec()
 }
 
-fn frame(face: &Face, desk: &Desk, history: &mut History, k: u64) -> Vec<u8> {
+fn frame(face: &Face, state: &FrameState, history: &mut History, k: u64) -> Vec<u8> {
     let goal = face.goal(k);
     let change = move |document: &mut Document| document.pose.pins[0].goal = Some(goal.to_array());
     history.apply(Edit {
@@ -152,7 +161,8 @@ fn frame(face: &Face, desk: &Desk, history: &mut History, k: u64) -> Vec<u8> {
         gesture: Some(1),
         change: Box::new(change),
     });
-    let posed = desk.answer(question(face, goal, k));
+
+    let posed = state.answer(question(face, goal, k));
     let weights: Vec<(String, f64)> = posed
         .rig
         .targets()
@@ -160,11 +170,13 @@ fn frame(face: &Face, desk: &Desk, history: &mut History, k: u64) -> Vec<u8> {
         .map(|t| t.name.clone())
         .zip(posed.weights.iter().copied())
         .collect();
+
     history.apply_to_open(1, |document| {
-        weights
-            .iter()
-            .for_each(|(name, weight)| document.character.set_weight(name, *weight))
+        for (name, weight) in weights.iter() {
+            document.character.set_weight(name, *weight);
+        }
     });
+
     let scene = Scene::of(Model::new(posed.surface.clone(), posed.vertices.clone()));
     black_box(scene.pick(&face.view.ray(face.view.project(goal).expect("it is seen"))));
     staged(&posed.vertices)
@@ -184,15 +196,17 @@ fn grab<'p>(poser: &'p Poser<'_>, face: &Face) -> Grab<'p> {
 
 fn drag_frame(criterion: &mut Criterion) {
     for face in Face::all() {
-        let (desk, rig) = (Desk::new(), &face.loaded.rig);
+        let state = FrameState::new();
+        let rig = &face.loaded.rig;
         let mut history = History::new(Document::default());
-        let pin = pliant_studio::rooms::pose::PinMark::new(face.vertex);
+        let pin = pliant_studio::model::pose::PinMark::new(face.vertex);
         history.apply(Edit {
             label: "Add pin".into(),
             gesture: None,
             change: Box::new(move |document| document.pose.pins.push(pin)),
         });
-        frame(&face, &desk, &mut history, 0);
+
+        frame(&face, &state, &mut history, 0);
         report_memory(&face);
         let mut group = criterion.benchmark_group(format!("drag/{}", face.name));
         let mut k = 0;
@@ -200,31 +214,37 @@ fn drag_frame(criterion: &mut Criterion) {
             k += 1;
             k
         };
+
         group.bench_function("frame", |bencher| {
-            bencher.iter(|| frame(&face, &desk, &mut history, next()))
+            bencher.iter(|| frame(&face, &state, &mut history, next()))
         });
+
         let poser = Poser::new(rig).expect("a sound rig");
         let mut held = grab(&poser, &face);
         group.bench_function("grab", |bencher| bencher.iter(|| grab(&poser, &face)));
         group.bench_function("solve", |bencher| {
             bencher.iter(|| held.solve(&[face.goal(next()) - face.place()]))
         });
+
         let pose = held.solve(&[face.goal(1) - face.place()]);
         group.bench_function("explain", |bencher| bencher.iter(|| held.explain(&pose)));
         let evaluator = Evaluator::new(rig.neutral(), rig.shapes());
         let mut shown = evaluator.start();
+
         group.bench_function("evaluate_and_normals", |bencher| {
             bencher.iter(|| {
                 let pose = held.solve(&[face.goal(next()) - face.place()]);
                 evaluator.update(&mut shown, &rig.activation().coefficients(&pose.weights));
             });
         });
+
         group.bench_function("single_precision", |bencher| {
             bencher.iter(|| Vertices::from((shown.positions(), shown.normals())))
         });
         group.bench_function("bytes", |bencher| {
             bencher.iter(|| staged(&face.loaded.neutral))
         });
+
         group.finish();
     }
 }

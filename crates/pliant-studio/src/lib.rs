@@ -1,42 +1,21 @@
 //! The program in which a person poses, touches, blends, transfers and learns.
 //!
-//! What a person makes is a [`Document`](document::Document); a [`Studio`] shows it, and changes it
-//! in one place, so that every gesture is a step of the [`History`](history::History). The window
-//! is `eframe`'s; nothing else here knows of one.
+//! The modules form layers; each knows only those above it in this list (`tests/layers.rs` checks
+//! this):
+//!
+//! - [`model`]: the [`Document`](model::document::Document) and its
+//!   [`History`](model::history::History); no user interface.
+//! - [`engine`]: workers that load, solve and simulate; no user interface.
+//! - [`view`]: viewports, drawn by the graphics card.
+//! - [`widgets`]: widgets that rooms and panels share.
+//! - [`rooms`]: tools and panels of Pose, Touch, Blend, Transfer and Learn.
+//! - [`shell`]: the window around them. [`Studio`] is the only place that changes the document.
 
-pub mod autosave;
-pub mod blob;
-pub mod character;
-pub mod command;
-pub mod desk;
-pub mod dialog;
-pub mod document;
-pub mod export;
-mod file_menu;
-pub mod files;
-mod filing;
-pub mod help;
-pub mod history;
-pub mod import;
-pub mod library;
-mod menu;
-mod names;
-mod notices;
-pub mod panels;
-pub mod places;
-pub mod preferences;
-pub mod project;
-pub mod recovery;
+pub mod engine;
+pub mod model;
 pub mod rooms;
-pub mod shared;
-mod shell;
-mod studio;
-pub mod theme;
-pub mod timeline;
+pub mod shell;
 pub mod view;
-pub mod work;
+pub mod widgets;
 
-pub use file_menu::{EXPORT, IMPORT, NEW, OPEN, QUIT, SAVE, SAVE_AS};
-pub use filing::Recover;
-pub use shell::LEAST_WINDOW;
-pub use studio::Studio;
+pub use shell::{EXPORT, IMPORT, LEAST_WINDOW, NEW, OPEN, QUIT, Recover, SAVE, SAVE_AS, Studio};

@@ -1,14 +1,14 @@
-//! The window.
+//! The program `pliant-studio`: command line and window.
 
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
 use eframe::egui;
-use pliant_studio::command::Command;
-use pliant_studio::document::{Character, Document};
-use pliant_studio::places::Places;
-use pliant_studio::project::{self, absolute, resolved};
+use pliant_studio::engine::command::Command;
+use pliant_studio::engine::storage::places::Places;
+use pliant_studio::model::document::{Character, Document};
+use pliant_studio::model::project::{self, absolute, resolved};
 use pliant_studio::{Recover, Studio};
 
 const HELP: &str = "\
@@ -22,7 +22,7 @@ Usage: pliant-studio [ASSET | PROJECT.pliant]
   --version       the version
 ";
 
-/// What the command line asks for.
+/// Options of the command line.
 enum Start {
     Help,
     Version,
@@ -50,7 +50,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Start, String> {
     match arguments.next() {
         None => Ok(start),
         Some(other) => Err(format!(
-            "one file at a time, but '{other}' came after the first; drop more into the window"
+            "only one file can be opened, but '{other}' follows the first; drop more files onto the window"
         )),
     }
 }
@@ -63,25 +63,30 @@ fn main() -> ExitCode {
     let arguments = std::env::args_os()
         .skip(1)
         .map(|argument| argument.to_string_lossy().into_owned());
+
     match parse(arguments) {
-        Ok(Start::Help) => say(HELP),
-        Ok(Start::Version) => say(concat!("pliant-studio ", env!("CARGO_PKG_VERSION"), "\n")),
+        Ok(Start::Help) => print_line(HELP),
+        Ok(Start::Version) => {
+            print_line(concat!("pliant-studio ", env!("CARGO_PKG_VERSION"), "\n"))
+        }
         Ok(start) => {
             if let Err(error) = run(start) {
-                eprintln!("pliant-studio: {}", remedy(&error));
+                eprintln!("pliant-studio: {}", advice(&error));
                 return ExitCode::FAILURE;
             }
         }
         Err(wrong) => {
+            // 2 is the usual exit code for wrong arguments.
             eprintln!("pliant-studio: {wrong}; try --help");
             return ExitCode::from(2);
         }
     }
+
     ExitCode::SUCCESS
 }
 
-/// Prints to whoever still listens: one that reads no further, such as `head`, is no fault.
-fn say(text: &str) {
+/// Prints a line; a reader that closes the pipe early, such as `head`, is no error.
+fn print_line(text: &str) {
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
 }
 
@@ -92,12 +97,14 @@ fn run(start: Start) -> eframe::Result {
     let viewport = viewport
         .with_inner_size([1440.0, 900.0])
         .with_min_inner_size(pliant_studio::LEAST_WINDOW);
-    // What a person likes is kept by the studio itself.
+
+    // The studio itself stores the preferences.
     let options = eframe::NativeOptions {
         viewport,
         persist_window: false,
         ..eframe::NativeOptions::default()
     };
+
     eframe::run_native(
         "Pliant",
         options,
@@ -117,47 +124,51 @@ fn studio(cc: &eframe::CreationContext<'_>, start: Start) -> Studio {
         },
         ..Document::default()
     };
+
     let mut studio = Studio::new(ctx, document);
     let recover = match &start {
         Start::Asset(_) => Recover::Nothing,
         Start::Project(path) => Recover::Of(absolute(Path::new(path))),
         Start::First | Start::Help | Start::Version => Recover::Newest,
     };
+
     let places = Places::of_user();
     match start {
-        Start::Asset(locator) => studio.ask_for(Command::Open(resolved(&locator, &here))),
-        // Whoever keeps work looks for unsaved work of the project first, and opens the project
-        // where there is none.
-        Start::Project(path) if places.is_none() => studio.ask_for(Command::Open(
+        Start::Asset(locator) => studio.request_command(Command::Open(resolved(&locator, &here))),
+        // The autosave looks for unsaved work of the project first, and opens the project if there
+        // is none.
+        Start::Project(path) if places.is_none() => studio.request_command(Command::Open(
             absolute(Path::new(&path)).display().to_string(),
         )),
         Start::Project(_) | Start::First | Start::Help | Start::Version => {}
     }
+
     if let Some(places) = places {
-        studio.keep_work(places, recover);
+        studio.enable_autosave(places, recover);
     }
     studio
 }
 
 /// What is missing, and how to get it, on one line.
-fn remedy(error: &eframe::Error) -> String {
-    let said = error.to_string().replace('\n', " ");
-    let lower = said.to_lowercase();
+fn advice(error: &eframe::Error) -> String {
+    let message = error.to_string().replace('\n', " ");
+    let lower = message.to_lowercase();
     if matches!(
         error,
         eframe::Error::Winit(_) | eframe::Error::WinitEventLoop(_)
     ) || lower.contains("display")
     {
         // Before the last colon is where the library's source says so.
-        let said = said
+        let message = message
             .rsplit_once(": ")
-            .map_or(&*said, |(_, why)| why)
+            .map_or(&*message, |(_, why)| why)
             .trim_end_matches('.');
         let how = "start it in a desktop session, or set DISPLAY or WAYLAND_DISPLAY";
-        return format!("no display to open a window on ({said}); {how}");
+        return format!("no display to open a window on ({message}); {how}");
     }
+
     let how = "install a Vulkan driver (Debian and Ubuntu: mesa-vulkan-drivers, which also has one in software)";
-    format!("no graphics driver that works ({said}); {how}")
+    format!("no graphics driver that works ({message}); {how}")
 }
 
 #[cfg(test)]
@@ -169,13 +180,14 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_told_apart() {
+    fn arguments_are_parsed() {
         assert!(matches!(parsed(&[]), Ok(Start::First)));
         assert!(matches!(parsed(&["--version"]), Ok(Start::Version)));
         assert!(matches!(
             parsed(&["work/face.pliant"]),
             Ok(Start::Project(_))
         ));
+
         assert!(matches!(
             parsed(&["specimen:hound#walk"]),
             Ok(Start::Asset(_))

@@ -1,4 +1,4 @@
-//! The guide shows what the tests see.
+//! The pictures of the guide exist.
 
 use std::path::Path;
 
@@ -11,10 +11,12 @@ fn every_picture_of_the_guide_is_one_that_a_test_takes() {
         .skip(1)
         .filter_map(|rest| rest.split(')').next())
         .collect();
+
     assert!(
         links.iter().filter(|link| link.ends_with(".png")).count() >= 6,
         "every room has a picture"
     );
+
     for link in links {
         assert!(docs.join(link).is_file(), "{link} is missing");
     }

@@ -1,4 +1,4 @@
-//! A hand is taught and driven, as a person would.
+//! The Learn room: a hand is trained and driven.
 
 mod journey;
 
@@ -8,13 +8,13 @@ use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Vec2};
 use egui_kittest::kittest::Queryable;
 use journey::Journey;
 use pliant::mesh::glam::DVec3;
-use pliant_studio::command::Command;
-use pliant_studio::document::Document;
-use pliant_studio::rooms::RoomName;
-use pliant_studio::rooms::learn::{self, DrivenBy, Recipe};
-use pliant_studio::timeline::{TakeFrames, made_frame};
+use pliant_studio::engine::command::Command;
+use pliant_studio::model::document::Document;
+use pliant_studio::model::learn::{self, DrivenBy, TrainingSettings};
+use pliant_studio::model::room::RoomName;
+use pliant_studio::model::timeline::{TakeFrames, made_frame};
 
-/// Vertices of the built-in hand's landmarks, and their numbers in the room.
+/// Vertices of the built-being dragged's landmarks, and their numbers in the room.
 const WRIST: usize = 249;
 const INDEX_TIP: (usize, &str) = (7086, "Control point 10");
 
@@ -44,9 +44,11 @@ fn baked(journey: &mut Journey) -> Vec<DVec3> {
     let TakeFrames::Made(blob) = &take.frames else {
         panic!("made here")
     };
+
     let vertices = pliant::load(&take.of).unwrap().vertex_count();
     let positions = made_frame(blob, 0, vertices).expect("as many vertices as the asset it is of");
     journey.undo();
+
     positions.into_iter().map(|p| p.as_dvec3()).collect()
 }
 
@@ -67,10 +69,12 @@ fn tap(journey: &mut Journey, pos: Pos2) {
         pressed,
         modifiers: Modifiers::NONE,
     };
+
     for event in [Event::PointerMoved(pos), button(true), button(false)] {
         journey.harness.event(event);
         journey.harness.step();
     }
+
     journey.settle();
 }
 
@@ -84,12 +88,13 @@ fn view(journey: &Journey) -> Rect {
 }
 
 #[test]
-fn a_dragged_point_takes_its_finger_along_and_leaves_the_wrist() {
+fn dragging_a_control_point_moves_its_finger_and_not_the_wrist() {
     let Some(mut journey) = ready() else { return };
     journey.click("Points");
     let rest = baked(&mut journey);
     let before = journey.document();
     let start = journey.rect(INDEX_TIP.1).center();
+
     journey.drag(&way(start, Vec2::new(60.0, 30.0)));
     let document = journey.document();
     let goal = DVec3::from_array(document.learn.drive.goals[9]);
@@ -100,31 +105,39 @@ fn a_dragged_point_takes_its_finger_along_and_leaves_the_wrist() {
         .iter()
         .map(|goal| DVec3::from_array(*goal))
         .collect();
+
     let way = |(point, vertex): (usize, usize)| goals[point].distance(rest[vertex]);
     let [tip, joint, knuckle, middle_tip] = [(9, 7086), (8, 3647), (6, 1618), (13, 6419)].map(way);
     assert!(
         joint > 0.4 * tip && joint < tip && knuckle < joint,
         "the finger's own points go along, the less the farther: {joint} {knuckle}"
     );
+
     assert!(
         middle_tip < 0.02 * tip,
         "the next finger is near in space and far along the surface: {middle_tip}"
     );
-    let (posed, wanted) = (baked(&mut journey), goal.distance(rest[INDEX_TIP.0]));
+
+    let posed = baked(&mut journey);
+    let wanted = goal.distance(rest[INDEX_TIP.0]);
     assert!(wanted > 0.5, "the goal is {wanted} away");
+
     let near: Vec<usize> = (0..rest.len())
         .filter(|&v| rest[v].distance(rest[INDEX_TIP.0]) < 0.4)
         .collect();
+
     assert!(
         near.len() > 3 && near.iter().all(|&v| moved(&rest, &posed, v) > 0.6 * wanted),
         "the fingertip follows"
     );
+
     assert!(
         moved(&rest, &posed, WRIST) < 0.02 * wanted,
         "the wrist stays"
     );
     journey.picture("learn_points");
     journey.undo();
+
     assert_eq!(journey.document(), before, "one gesture is one step");
     journey.redo();
     assert_eq!(journey.document(), document);
@@ -139,17 +152,21 @@ fn an_end_effector_bends_its_finger_by_the_skeleton() {
         DrivenBy::Effectors,
         "the example opens ready for its fingertips"
     );
+
     let start = journey.rect("End effector index tip").center();
     journey.drag(&way(start, Vec2::new(20.0, 150.0)));
     let posed = baked(&mut journey);
     let document = journey.document();
+
     assert_eq!(document.learn.drive.by, DrivenBy::Effectors);
     let tip = moved(&rest, &posed, INDEX_TIP.0);
     let [knuckle, middle_tip] = [2561, 6419].map(|vertex| moved(&rest, &posed, vertex));
+
     assert!(
         tip > 1.0 && knuckle > 0.1 * tip,
         "joints between palm and tip turn too: {tip}, {knuckle}"
     );
+
     assert!(
         middle_tip < 0.1 * tip && moved(&rest, &posed, WRIST) < 0.05 * tip,
         "the others stay: {middle_tip}"
@@ -157,10 +174,12 @@ fn an_end_effector_bends_its_finger_by_the_skeleton() {
     journey.click("Confidence colours");
     journey.picture("learn_end_effectors");
     journey.click("Show details");
+
     let smooth = baked(&mut journey);
     let creases = (0..rest.len())
         .map(|v| moved(&posed, &smooth, v))
         .fold(0.0, f64::max);
+
     assert!(
         creases > 0.01 && creases < 0.3,
         "without details the creases are gone and nothing else: {creases}"
@@ -168,10 +187,11 @@ fn an_end_effector_bends_its_finger_by_the_skeleton() {
 }
 
 #[test]
-fn a_hand_is_taught_from_its_gestures() {
-    let Some(mut journey) = Journey::start(example("Teach a hand"), RoomName::Learn) else {
+fn a_model_of_a_hand_is_trained_from_examples() {
+    let Some(mut journey) = Journey::start(example("Train a hand model"), RoomName::Learn) else {
         return;
     };
+
     assert!(journey.document().learn.trained.is_none());
     journey.click("1  Examples");
     journey.click("Next");
@@ -179,18 +199,22 @@ fn a_hand_is_taught_from_its_gestures() {
     journey.click("victory");
     journey.picture("learn_examples");
     journey.click("2  Control points");
+
     let placed = journey.document();
     let middle = view(&journey).center();
     tap(&mut journey, middle);
+
     assert_eq!(
         journey.document().learn.recipe.points.len(),
         1,
         "a click places a point"
     );
     journey.press(Modifiers::NONE, Key::Delete);
+
     assert_eq!(journey.document(), placed, "and Delete takes it off");
     journey.click("Suggest");
     let document = journey.document();
+
     assert_eq!(
         (
             document.learn.recipe.points.len(),
@@ -198,14 +222,14 @@ fn a_hand_is_taught_from_its_gestures() {
         ),
         (20, 1)
     );
+
     journey.click("Suggest");
     assert!(
-        journey
-            .said()
-            .contains("in place of the 20 that were there"),
+        journey.notice_text().contains("replaced the previous 20"),
         "{}",
-        journey.said()
+        journey.notice_text()
     );
+
     journey.click("Validate");
     let judged = journey.document().learn.judged.expect("errors by example");
     assert_eq!(
@@ -213,6 +237,7 @@ fn a_hand_is_taught_from_its_gestures() {
         13,
         "14 gestures, one of them left out by hand"
     );
+
     assert!(
         judged
             .worst()
@@ -221,26 +246,30 @@ fn a_hand_is_taught_from_its_gestures() {
     journey.picture("learn_validated");
     journey.undo();
     journey.undo();
+
     assert_eq!(journey.document(), placed);
     journey.redo();
     assert_eq!(journey.document(), document);
 }
 
 #[test]
-fn a_training_that_is_stopped_leaves_the_document_as_it_was() {
-    let recipe = Recipe {
+fn a_cancelled_training_does_not_change_the_document() {
+    let recipe = TrainingSettings {
         points: vec![5, 249, 1006, 7086],
-        ..example("Teach a hand").learn.recipe
+        ..example("Train a hand model").learn.recipe
     };
     let mut document = Document::default();
+
     document.learn.recipe = recipe;
     let Some(mut journey) = Journey::start(document.clone(), RoomName::Learn) else {
         return;
     };
+
     journey.harness.get_by_label("Train").click();
     journey.harness.step();
     journey.harness.step();
     journey.click("Stop training");
+
     assert_eq!(journey.document(), document);
     journey.click("Train");
     let trained = journey
@@ -248,18 +277,21 @@ fn a_training_that_is_stopped_leaves_the_document_as_it_was() {
         .learn
         .trained
         .expect("it can be trained afterwards");
+
     assert_eq!(trained.of, document.learn.recipe);
     journey.undo();
     assert_eq!(journey.document(), document);
 }
 
 #[test]
-fn a_document_that_is_opened_again_drives_the_same_model() {
+fn a_reopened_document_drives_the_same_model() {
     let Some(mut journey) = ready() else { return };
     journey.click("Points");
     let start = journey.rect(INDEX_TIP.1).center();
     journey.drag(&way(start, Vec2::new(-40.0, 60.0)));
-    let (document, posed) = (journey.document(), baked(&mut journey));
+
+    let document = journey.document();
+    let posed = baked(&mut journey);
     let bytes = document
         .learn
         .trained
@@ -268,14 +300,17 @@ fn a_document_that_is_opened_again_drives_the_same_model() {
         .model
         .bytes()
         .to_vec();
+
     let mut read: Document =
         serde_json::from_str(&serde_json::to_string(&document).unwrap()).unwrap();
     let trained = read.learn.trained.as_mut().unwrap();
+
     assert!(
         trained.model.fill(bytes),
         "the bytes beside the project are those of the model"
     );
     assert_eq!(read, document);
+
     let mut again = Journey::start(read, RoomName::Learn).expect("an adapter, as before");
     assert_eq!(baked(&mut again), posed);
 }
@@ -285,19 +320,23 @@ fn a_captured_motion_plays_on_the_clock_and_is_baked() {
     let Some(mut journey) = ready() else { return };
     journey.click("Capture");
     journey.click("Load capture");
+
     let document = journey.document();
     assert_eq!(
         (document.learn.drive.by, document.timeline.last_frame),
         (DrivenBy::Capture, 72)
     );
     journey.click("Bake take");
+
     let document = journey.document();
     let take = document.timeline.takes.last().expect("a take");
     let TakeFrames::Made(blob) = &take.frames else {
         panic!("made here")
     };
+
     let truth = pliant::load("specimen:hand:play").unwrap().clip().unwrap();
     assert_eq!(take.frame_count as usize, truth.frames().len());
+
     let side = truth.reference().bounds().unwrap().size().max_element();
     for frame in [10, 40] {
         let found = made_frame(blob, frame, truth.reference().vertex_count()).unwrap();
@@ -306,6 +345,7 @@ fn a_captured_motion_plays_on_the_clock_and_is_baked() {
             .zip(&truth.frames()[frame])
             .map(|(a, b)| a.as_dvec3().distance_squared(*b))
             .sum();
+
         let rms = (squares / found.len() as f64).sqrt() / side;
         assert!(
             rms < 0.01,
@@ -319,34 +359,40 @@ fn dropped_meshes_become_examples_and_one_of_another_mesh_is_left_out() {
     let Some(mut journey) = Journey::start(Document::default(), RoomName::Learn) else {
         return;
     };
+
     let folder = tempfile::tempdir().unwrap();
     let save = |asset: &pliant::io::Asset, name: &str| {
         let path = folder.path().join(name);
         pliant::io::save(asset, &path).unwrap();
         path
     };
+
     let bar = pliant::load("specimen:bar").unwrap();
     let bent = pliant::load("specimen:bar#bend")
         .unwrap()
         .at_frame(12)
         .unwrap();
+
     let paths = [
         save(&bar, "bar.obj"),
         save(&bent, "bent.obj"),
         save(&pliant::load("specimen:tapir").unwrap(), "tapir.obj"),
     ];
+
     journey.drop_files(&paths);
     let sources = journey.document().learn.recipe.sources;
     assert_eq!(
         sources,
         [paths[0].to_str().unwrap(), paths[1].to_str().unwrap()]
     );
-    let said = journey.said();
+
+    let text = journey.notice_text();
     assert!(
-        said.starts_with("Added bar.obj, bent.obj to learn from.")
-            && said.contains("'tapir.obj' was left out"),
-        "{said}"
+        text.starts_with("Added the examples bar.obj, bent.obj.")
+            && text.contains("'tapir.obj' was left out"),
+        "{text}"
     );
+
     assert!(
         journey
             .harness
@@ -354,6 +400,7 @@ fn dropped_meshes_become_examples_and_one_of_another_mesh_is_left_out() {
             .is_some(),
         "both are in the list"
     );
+
     journey.undo();
     assert_eq!(
         journey.document(),
@@ -363,33 +410,40 @@ fn dropped_meshes_become_examples_and_one_of_another_mesh_is_left_out() {
 }
 
 #[test]
-fn a_model_goes_out_and_is_driven_in_another_project_by_points_skeleton_and_capture() {
+fn an_exported_model_is_driven_in_another_project() {
     let Some(mut journey) = ready() else { return };
     let folder = tempfile::tempdir().unwrap();
     let model = folder.path().join("hand.safetensors");
-    journey.studio().ask_for(Command::Export(model.clone()));
+    journey
+        .studio()
+        .request_command(Command::Export(model.clone()));
     journey.settle();
-    assert_eq!(journey.said(), "Exported hand.safetensors.");
+
+    assert_eq!(journey.notice_text(), "Exported hand.safetensors.");
 
     let Some(mut other) = Journey::start(Document::default(), RoomName::Learn) else {
         return;
     };
+
     let capture = captured(&folder);
     other.drop_files(std::slice::from_ref(&capture));
     assert!(
-        other.said().contains("there is none yet"),
+        other.notice_text().contains("need a model"),
         "{}",
-        other.said()
+        other.notice_text()
     );
+
     assert_eq!(other.document(), Document::default());
     other.drop_files(&[model]);
     let [here, there] =
         [&journey, &other].map(|journey| journey.document().learn.trained.expect("a model"));
+
     assert_eq!(
         (&here.model, &here.of.points),
         (&there.model, &there.of.points)
     );
     assert!(!other.document().learn.is_outdated());
+
     let start = other.rect(INDEX_TIP.1).center();
     other.drag(&way(start, Vec2::new(30.0, 20.0)));
     assert_eq!(other.document().learn.drive.goals.len(), 22);
@@ -400,6 +454,7 @@ fn a_model_goes_out_and_is_driven_in_another_project_by_points_skeleton_and_capt
         serde_json::to_string(&learn::hand_skeleton()).unwrap(),
     )
     .unwrap();
+
     other.drop_files(&[skeleton]);
     assert_eq!(other.document().learn.drive.by, DrivenBy::Effectors);
     assert!(
@@ -415,9 +470,11 @@ fn a_model_goes_out_and_is_driven_in_another_project_by_points_skeleton_and_capt
         (document.learn.drive.by, document.timeline.last_frame),
         (DrivenBy::Capture, 72)
     );
+
     for _ in 0..4 {
         other.undo();
     }
+
     assert_eq!(
         other.document(),
         Document::default(),
@@ -425,7 +482,7 @@ fn a_model_goes_out_and_is_driven_in_another_project_by_points_skeleton_and_capt
     );
 }
 
-/// The places of the hand's control points in a motion, as a file.
+/// The places of the user's control points in a motion, as a file.
 fn captured(folder: &tempfile::TempDir) -> PathBuf {
     let clip = pliant::load("specimen:hand:play").unwrap().clip().unwrap();
     let points = example("Drive a hand").learn.recipe.points;
@@ -434,8 +491,10 @@ fn captured(folder: &tempfile::TempDir) -> PathBuf {
             .iter()
             .flat_map(|&point| frame[point as usize].to_array())
     });
+
     let bytes = pliant::io::npy::write_f64(&[clip.frames().len(), points.len(), 3], places);
     let path = folder.path().join("play.npy");
     std::fs::write(&path, bytes).unwrap();
+
     path
 }

@@ -1,7 +1,7 @@
 //! A studio that is killed at any moment loses at most the last seconds of edits, and never a file.
 //!
-//! The studio under test is this very program, started again as a child: the real frame loop of the
-//! window, without a card to draw on.
+//! The studio under test is this program, started again as a child process: the real frame loop of
+//! the window, without a graphics card.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -11,14 +11,15 @@ use std::time::{Duration, SystemTime};
 
 use eframe::egui;
 use pliant::mesh::glam::DVec3;
-use pliant_studio::autosave::Session;
-use pliant_studio::command::Command;
-use pliant_studio::document::{Character, Document};
-use pliant_studio::files::NativeFiles;
-use pliant_studio::history::Edit;
-use pliant_studio::places::Places;
-use pliant_studio::timeline::Take;
-use pliant_studio::{Recover, Studio, project, recovery};
+use pliant_studio::engine::command::Command;
+use pliant_studio::engine::storage::autosave::Session;
+use pliant_studio::engine::storage::files::NativeFiles;
+use pliant_studio::engine::storage::places::Places;
+use pliant_studio::engine::storage::{project_store, recovery};
+use pliant_studio::model::document::{Character, Document};
+use pliant_studio::model::history::Edit;
+use pliant_studio::model::timeline::Take;
+use pliant_studio::{Recover, Studio};
 
 /// The promise: edits older than this when the program is killed come back.
 const PROMISED: Duration = Duration::from_secs(5);
@@ -62,6 +63,7 @@ fn rehearse() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else {
         return;
     };
+
     let vertices: usize = std::env::var(BIG)
         .ok()
         .and_then(|text| text.parse().ok())
@@ -74,9 +76,11 @@ fn rehearse() {
         },
         ..Document::default()
     };
+
     let mut studio = Studio::new(&ctx, document);
-    studio.keep_work(places(&folder), Recover::Newest);
-    studio.ask_for(Command::SaveAs(project_file(&folder)));
+    studio.enable_autosave(places(&folder), Recover::Newest);
+    studio.request_command(Command::SaveAs(project_file(&folder)));
+
     for number in 1_u64.. {
         let change = move |document: &mut Document| {
             document.character.set_weight(COUNTER, number as f64);
@@ -90,21 +94,25 @@ fn rehearse() {
                 ));
             }
         };
-        studio.ask_for(Command::Edit(Edit {
+
+        studio.request_command(Command::Edit(Edit {
             label: "Edit".into(),
             gesture: None,
             change: Box::new(change),
         }));
+
         if number.is_multiple_of(if vertices > 0 { 8 } else { 30 }) {
-            studio.ask_for(Command::Save);
+            studio.request_command(Command::Save);
         }
+
         let begun = SystemTime::now();
         while begun.elapsed().unwrap_or_default() < Duration::from_millis(50) {
             let mut output = ctx.run_ui(egui::RawInput::default(), |ui| studio.window_ui(ui));
-            // There is no card to take them.
+            // There is no graphics card to take them.
             output.textures_delta.clear();
             std::thread::sleep(Duration::from_millis(5));
         }
+
         report(number);
     }
 }
@@ -117,7 +125,7 @@ fn report(number: u64) {
 /// A child that works, and the edits it told of, with their times.
 struct Rehearsal {
     child: Child,
-    told: Arc<Mutex<Vec<(u64, u64)>>>,
+    message: Arc<Mutex<Vec<(u64, u64)>>>,
     folder: PathBuf,
 }
 
@@ -132,6 +140,7 @@ impl Rehearsal {
             "--test-threads",
             "1",
         ];
+
         let mut process = Process::new(program);
         process
             .args(arguments)
@@ -139,12 +148,12 @@ impl Rehearsal {
             .env(BIG, vertices.to_string())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
+
         let mut child = process.spawn().unwrap();
-        let (told, heard) = (
-            Arc::new(Mutex::new(Vec::new())),
-            BufReader::new(child.stdout.take().unwrap()),
-        );
-        let list = told.clone();
+        let message = Arc::new(Mutex::new(Vec::new()));
+        let heard = BufReader::new(child.stdout.take().unwrap());
+        let list = message.clone();
+
         std::thread::spawn(move || {
             for line in heard.lines().map_while(Result::ok) {
                 if let Some((number, at)) = line
@@ -158,9 +167,10 @@ impl Rehearsal {
                 }
             }
         });
+
         Self {
             child,
-            told,
+            message,
             folder: folder.to_owned(),
         }
     }
@@ -168,7 +178,7 @@ impl Rehearsal {
     fn wait_for_edit(&self, number: u64) {
         let begun = SystemTime::now();
         while self
-            .told
+            .message
             .lock()
             .unwrap()
             .last()
@@ -188,35 +198,39 @@ impl Rehearsal {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
         std::thread::sleep(Duration::from_millis(20));
-        let told = self.told.lock().unwrap().clone();
-        let due = told
+
+        let message = self.message.lock().unwrap().clone();
+        let due = message
             .iter()
             .filter(|(_, at)| *at + (PROMISED.as_millis() as u64) < killed)
             .map(|(number, _)| *number)
             .max()
             .unwrap_or(0);
+
         let found = self.found();
         assert!(
             found >= due,
             "{found} edits came back, but {due} were older than {PROMISED:?}"
         );
-        (told.last().map_or(0, |(number, _)| *number), found)
+
+        (message.last().map_or(0, |(number, _)| *number), found)
     }
 
-    /// The newest edit that a person finds again: in recovered work, else in the project.
+    /// The newest edit that the user finds again: in recovered work, else in the project.
     fn found(&self) -> u64 {
         let path = project_file(&self.folder);
-        let saved = path
-            .exists()
-            .then(|| project::open(&NativeFiles, &path).unwrap_or_else(|error| panic!("{error}")));
+        let saved = path.exists().then(|| {
+            project_store::open(&NativeFiles, &path).unwrap_or_else(|error| panic!("{error}"))
+        });
         let saved = saved.map(|opened| {
             assert_eq!(
-                opened.trouble(),
+                opened.warning(),
                 None,
                 "a project names only results that are there"
             );
             edits(&opened.project.document)
         });
+
         let state = places(&self.folder).state;
         let session = Session::begin(&state).unwrap();
         let lost = recovery::lost_work(&state);
@@ -227,6 +241,7 @@ impl Rehearsal {
             recovery::claim(&NativeFiles, lost, &session).unwrap_or_else(|error| panic!("{error}"));
             edits(&opened.project.document)
         });
+
         recovered.or(saved).unwrap_or(0)
     }
 }
@@ -249,22 +264,25 @@ fn a_killed_studio_loses_at_most_the_last_seconds() {
             .iter()
             .map(|folder| Rehearsal::start(folder.path(), 0))
             .collect();
+
         started[0].wait_for_edit(1);
         let longest = if round % 2 == 0 { 9.0 } else { 2.0 };
         let mut moments: Vec<f64> = started
             .iter()
             .map(|_| random(&mut seed) * longest)
             .collect();
+
         moments.sort_by(f64::total_cmp);
         let mut waited = 0.0;
         for (rehearsal, moment) in started.into_iter().zip(moments) {
             std::thread::sleep(Duration::from_secs_f64(moment - waited));
             waited = moment;
-            let (told, found) = rehearsal.kill();
-            worst = worst.max(told.saturating_sub(found));
+            let (message, found) = rehearsal.kill();
+            worst = worst.max(message.saturating_sub(found));
         }
     }
-    // An edit is told 50 ms after it was made: a whole promise of them would be a hundred.
+
+    // An edit is reported 50 ms after it was made: a whole promise of them would be a hundred.
     assert!(
         worst <= 100,
         "of 20 studios killed the worst lost {worst} edits, made 20 a second"
@@ -281,6 +299,7 @@ fn a_studio_killed_in_the_middle_of_a_big_save_leaves_a_whole_project() {
             .iter()
             .map(|folder| Rehearsal::start(folder.path(), 2_000_000))
             .collect();
+
         for rehearsal in started {
             rehearsal.wait_for_edit(8);
             std::thread::sleep(Duration::from_secs_f64(random(&mut seed) * 0.5));

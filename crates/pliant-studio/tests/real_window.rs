@@ -1,7 +1,7 @@
-//! A real window on a real screen, driven by a real pointer: each room does what it is for.
+//! A real window on a virtual screen with a real pointer: one test per room.
 //!
-//! Where things are on the screen is found in a window without a screen that shows the same project
-//! in the same size.
+//! A window without a screen that shows the same project in the same size gives the positions on
+//! the screen.
 
 mod journey;
 #[path = "journey/screen.rs"]
@@ -15,12 +15,14 @@ use std::time::{Duration, Instant};
 
 use eframe::egui::{Pos2, Vec2, vec2};
 use journey::Journey;
-use pliant_studio::desk::Desk;
-use pliant_studio::document::Document;
-use pliant_studio::files::NativeFiles;
-use pliant_studio::preferences::Preferences;
-use pliant_studio::project::{self, BlobStore, Project};
-use pliant_studio::rooms::{RoomName, blend, learn, pose, touch, transfer};
+use pliant_studio::engine::storage::files::NativeFiles;
+use pliant_studio::engine::storage::preferences::Preferences;
+use pliant_studio::engine::storage::project_store::{self, BlobStore};
+use pliant_studio::model::document::Document;
+use pliant_studio::model::project::Project;
+use pliant_studio::model::room::RoomName;
+use pliant_studio::model::view_state::ViewState;
+use pliant_studio::model::{blend, learn, pose, touch, transfer};
 use screen::{Picture, Screen};
 use tempfile::TempDir;
 
@@ -33,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(180);
 /// One window at a time: a software driver takes all cores.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// A person before a screen.
+/// The user before a screen.
 struct Person {
     _turn: MutexGuard<'static, ()>,
     screen: Screen,
@@ -60,32 +62,37 @@ impl Person {
         let folder = tempfile::tempdir().unwrap();
         let project = Project {
             document,
-            desk: Desk {
+            view_state: ViewState {
                 room,
-                ..Desk::default()
+                ..ViewState::default()
             },
             session: None,
         };
-        project::save(
+
+        project_store::save(
             &NativeFiles,
             &file(&folder),
             &project,
             &mut BlobStore::default(),
         )
         .unwrap();
+
         // The first steps stand above the view and would move it.
         let preferences = Preferences {
             hint_seen: true,
             ..Preferences::default()
         };
+
         preferences
             .save(&NativeFiles, &folder.path().join("config"))
             .unwrap();
+
         let mut command = screen.command(env!("CARGO_BIN_EXE_pliant-studio"));
         command
             .arg(file(&folder))
             .env("PLIANT_STATE", folder.path().join("state"))
             .env("PLIANT_CONFIG", folder.path().join("config"));
+
         let studio = command.spawn().unwrap();
         let person = Self {
             _turn: turn,
@@ -94,14 +101,17 @@ impl Person {
             folder,
             map,
         };
+
         person
             .screen
-            .wait_until("the model", |picture| picture.lit() > 25_000);
+            .wait_until("the model", |picture| picture.highlighted() > 25_000);
         sleep(Duration::from_secs(1));
+
         // Without a window manager nobody else gives it the keyboard.
         person
             .screen
             .xdotool(&["search", "--name", "Pliant", "windowfocus"]);
+
         Some(person)
     }
 
@@ -115,7 +125,7 @@ impl Person {
     fn save(&self) -> Document {
         self.screen.press("ctrl+s");
         sleep(Duration::from_millis(500));
-        project::open(&NativeFiles, &file(&self.folder))
+        project_store::open(&NativeFiles, &file(&self.folder))
             .unwrap()
             .project
             .document
@@ -123,13 +133,16 @@ impl Person {
 
     /// What the project holds once it was saved and `done`.
     fn saved(&self, done: impl Fn(&Document) -> bool) -> Document {
-        let begun = Instant::now();
+        let started = Instant::now();
         loop {
             let document = self.save();
             if done(&document) {
                 return document;
             }
-            assert!(begun.elapsed() < PATIENCE, "it did not come: {document:?}");
+            assert!(
+                started.elapsed() < PATIENCE,
+                "it did not come: {document:?}"
+            );
         }
     }
 
@@ -165,11 +178,13 @@ fn a_mouth_corner_dragged_up_smiles_and_a_stroke_lifts_a_brow() {
     let Some(person) = Person::open(pose::head(), RoomName::Pose) else {
         return;
     };
+
     let before = person.look("window_head");
     person.drag(
         person.vertex("specimen:head", LEFT_MOUTH_CORNER),
         vec2(8.0, -30.0),
     );
+
     let smile = |document: &Document| {
         document
             .character
@@ -178,6 +193,7 @@ fn a_mouth_corner_dragged_up_smiles_and_a_stroke_lifts_a_brow() {
             .copied()
             .unwrap_or(0.0)
     };
+
     person.saved(|document| smile(document) > 0.2);
     let smiling = person.look("window_smile");
     assert!(
@@ -191,6 +207,7 @@ fn a_mouth_corner_dragged_up_smiles_and_a_stroke_lifts_a_brow() {
         .map(|k| k as f32 / 20.0 - 0.5)
         .map(|t| [brow.x + 80.0 * t, brow.y - 34.0 + 60.0 * t * t])
         .collect();
+
     person.screen.drag(&arch);
     let raised = |document: &Document| {
         document
@@ -201,6 +218,7 @@ fn a_mouth_corner_dragged_up_smiles_and_a_stroke_lifts_a_brow() {
             .map(|(_, w)| w)
             .sum::<f64>()
     };
+
     person.saved(|document| raised(document) > 0.1);
     person.look("window_brow");
 }
@@ -210,12 +228,14 @@ fn a_ball_presses_the_cheek() {
     let Some(person) = Person::open(touch::press_a_cheek(), RoomName::Touch) else {
         return;
     };
+
     let before = person.look("window_cheek");
     let center = person.map.document().touch.patches[0].center as usize;
     let at = person.vertex("specimen:head", center);
     person.screen.press("p");
     person.drag(at, vec2(-12.0, 8.0));
     person.saved(|document| document.touch.recorded.is_some());
+
     assert!(person.look("window_pressed").differences(&before) > 300);
 }
 
@@ -235,10 +255,12 @@ fn the_tapir_walks_like_the_hound() {
     let Some(person) = Person::open(transfer::walking_tapir(), RoomName::Transfer) else {
         return;
     };
+
     person
         .screen
-        .wait_until("both animals", |picture| picture.lit() > 60_000);
+        .wait_until("both animals", |picture| picture.highlighted() > 60_000);
     person.click("Run transfer");
+
     let walked = person.saved(|document| {
         document
             .timeline
@@ -246,6 +268,7 @@ fn the_tapir_walks_like_the_hound() {
             .iter()
             .any(|take| take.of == "specimen:tapir")
     });
+
     assert!(
         walked
             .timeline
@@ -253,6 +276,7 @@ fn the_tapir_walks_like_the_hound() {
             .iter()
             .any(|take| take.frame_count > 8)
     );
+
     person.screen.press("space");
     sleep(Duration::from_secs(2));
     person.look("window_tapir");
@@ -263,13 +287,15 @@ fn a_fingertip_is_dragged() {
     let Some(person) = Person::open(learn::drive_a_hand(), RoomName::Learn) else {
         return;
     };
+
     let trained = person.saved(|document| document.learn.trained.is_some());
     let tip = trained.learn.recipe.points[fingertip(&trained)] as usize;
     let before = person.look("window_hand");
     let moved = |document: &Document| {
         !document.learn.drive.goals.is_empty() || !document.learn.drive.effectors.is_empty()
     };
-    // The model may still be on its way to the hand.
+
+    // The model may still be on its way to the user.
     let tries = (0..10).any(|_| {
         person.drag(
             person.vertex(&trained.learn.recipe.sources[0], tip),
@@ -277,6 +303,7 @@ fn a_fingertip_is_dragged() {
         );
         moved(&person.save())
     });
+
     assert!(tries, "the fingertip can be taken");
     assert!(
         person.look("window_finger").differences(&before) > 1000,

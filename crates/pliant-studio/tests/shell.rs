@@ -6,9 +6,11 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers, Rect, Vec2, pos2, vec2};
 use egui_kittest::kittest::Queryable;
 use journey::Journey;
-use pliant_studio::document::Document;
-use pliant_studio::rooms::{self, RoomName, pose};
-use pliant_studio::view::Side;
+use pliant_studio::model::camera::Side;
+use pliant_studio::model::document::Document;
+use pliant_studio::model::examples::examples;
+use pliant_studio::model::pose;
+use pliant_studio::model::room::RoomName;
 
 const BORDERS: [&str; 3] = [
     "Width of the tools",
@@ -35,10 +37,11 @@ fn resize(journey: &mut Journey, size: Vec2) {
 }
 
 #[test]
-fn a_person_who_starts_sees_a_head_and_three_steps_that_cover_nothing() {
+fn the_first_start_shows_a_head_and_three_steps() {
     let Some(mut journey) = Journey::start(pose::head(), RoomName::Pose) else {
         return;
     };
+
     journey.click("Help");
     journey.click("First steps");
     for size in [vec2(1280.0, 800.0), vec2(960.0, 600.0), vec2(1440.0, 900.0)] {
@@ -48,10 +51,12 @@ fn a_person_who_starts_sees_a_head_and_three_steps_that_cover_nothing() {
             "the steps are beside the picture at {size}"
         );
     }
+
     journey.picture("shell_first_start");
     journey.click("Got it");
     assert!(journey.harness.query_by_label("Got it").is_none());
     journey.press(Modifiers::COMMAND, Key::Num3);
+
     assert!(
         journey.harness.query_by_label("Got it").is_none(),
         "nor in another room"
@@ -66,18 +71,20 @@ fn every_room_opens_by_its_tab_and_by_its_key() {
     let keys = [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5];
     for (room, key) in RoomName::ALL.into_iter().zip(keys).rev() {
         journey.press(Modifiers::COMMAND, key);
-        assert_eq!(journey.studio().desk().room, room);
+        assert_eq!(journey.studio().view_state().room, room);
     }
 }
 
 #[test]
-fn every_room_has_examples_and_the_sheet_lists_the_keys() {
+fn every_room_has_examples_and_shortcuts() {
     for room in RoomName::ALL {
-        assert!(rooms::examples(room).len() >= 2, "{room:?}");
+        assert!(examples(room).len() >= 2, "{room:?}");
     }
+
     let Some(mut journey) = Journey::start(pose::head(), RoomName::Pose) else {
         return;
     };
+
     journey.press(Modifiers::SHIFT, Key::Questionmark);
     journey.picture("shell_shortcuts");
     assert!(journey.harness.query_by_label("Undo").is_some());
@@ -87,6 +94,7 @@ fn every_room_has_examples_and_the_sheet_lists_the_keys() {
         .harness
         .get_by_label("Search keys")
         .type_text("bottom");
+
     journey.settle();
     assert!(
         journey
@@ -95,6 +103,7 @@ fn every_room_has_examples_and_the_sheet_lists_the_keys() {
             .is_some(),
         "what was searched for"
     );
+
     assert!(
         journey.harness.query_by_label("Undo").is_none(),
         "and nothing else"
@@ -102,32 +111,38 @@ fn every_room_has_examples_and_the_sheet_lists_the_keys() {
 }
 
 #[test]
-fn panels_keep_the_size_a_person_gave_them_whatever_is_inside() {
+fn panels_keep_the_size_that_the_user_chose() {
     let Some(mut journey) = Journey::start(pose::two_methods(), RoomName::Pose) else {
         return;
     };
+
     let border = journey.rect(BORDERS[0]).center();
     journey.drag(&[border, border + vec2(20.0, 0.0), border + vec2(40.0, 0.0)]);
     let given = borders(&journey);
+
     assert!(
         (given[0].center().x - border.x - 40.0).abs() < 4.0,
         "the border follows the hand: {} {}",
         given[0].center().x,
         border.x
     );
+
     for key in [Key::Num2, Key::Num3, Key::Num4, Key::Num5, Key::Num1] {
         journey.press(Modifiers::COMMAND, key);
         assert_eq!(borders(&journey), given, "{key:?}");
     }
+
     journey.click("Curves");
     journey.click("Curves");
     resize(&mut journey, vec2(700.0, 420.0));
+
     let small = borders(&journey);
     assert!(
         small[1].left() - small[0].right() >= 200.0,
         "a picture is left: {small:?}"
     );
     resize(&mut journey, vec2(1440.0, 900.0));
+
     assert_eq!(
         borders(&journey),
         given,
@@ -136,7 +151,7 @@ fn panels_keep_the_size_a_person_gave_them_whatever_is_inside() {
 }
 
 #[test]
-fn everything_of_the_timeline_is_in_sight_in_a_small_window() {
+fn the_whole_timeline_is_visible_in_a_small_window() {
     let Some(mut journey) = Journey::start(pose::head(), RoomName::Pose) else {
         return;
     };
@@ -161,7 +176,9 @@ fn everything_of_the_timeline_is_in_sight_in_a_small_window() {
                 "{label} at {size}"
             );
         }
-        let (ruler, keys) = (journey.rect("Ruler"), journey.rect("Keys over time"));
+
+        let ruler = journey.rect("Ruler");
+        let keys = journey.rect("Keys over time");
         assert!(
             keys.height() >= 50.0 && window.contains_rect(ruler),
             "rows of keys at {size}: {keys}"
@@ -171,15 +188,17 @@ fn everything_of_the_timeline_is_in_sight_in_a_small_window() {
 }
 
 #[test]
-fn a_press_into_the_picture_and_enter_and_escape_end_the_typing() {
+fn a_click_enter_and_escape_end_typing() {
     let Some(mut journey) = Journey::start(pose::head(), RoomName::Pose) else {
         return;
     };
+
     let beside = viewport(&journey).left_bottom() + vec2(40.0, -40.0);
     for (k, key) in [Key::Num2, Key::Num3, Key::Num4].into_iter().enumerate() {
         journey.press(Modifiers::COMMAND, Key::Num1);
         journey.harness.get_by_label("Search sliders").focus();
         journey.settle();
+
         match k {
             0 => journey.press(Modifiers::NONE, Key::Escape),
             1 => journey.press(Modifiers::NONE, Key::Enter),
@@ -189,9 +208,10 @@ fn a_press_into_the_picture_and_enter_and_escape_end_the_typing() {
                 beside + vec2(60.0, -10.0),
             ]),
         }
+
         journey.press(Modifiers::COMMAND, key);
         assert_eq!(
-            journey.studio().desk().room,
+            journey.studio().view_state().room,
             RoomName::ALL[k + 1],
             "keys are the window's again"
         );
@@ -214,10 +234,11 @@ fn the_view_menu_looks_from_every_side() {
 }
 
 #[test]
-fn an_empty_room_says_what_to_do_and_offers_to_begin() {
+fn an_empty_room_explains_what_to_do() {
     let Some(mut journey) = Journey::start(Document::default(), RoomName::Pose) else {
         return;
     };
+
     let keys = [Key::Num1, Key::Num2, Key::Num3, Key::Num4, Key::Num5];
     for key in keys {
         journey.press(Modifiers::COMMAND, key);
@@ -227,12 +248,14 @@ fn an_empty_room_says_what_to_do_and_offers_to_begin() {
             "{key:?}"
         );
     }
+
     journey.press(Modifiers::COMMAND, Key::Num2);
     journey.click("Try the example");
     assert_eq!(
         journey.document().character.asset,
-        (rooms::examples(RoomName::Touch)[0].1)().character.asset
+        (examples(RoomName::Touch)[0].1)().character.asset
     );
+
     assert!(
         journey.harness.query_by_label("Try the example").is_none(),
         "there is something to see now"

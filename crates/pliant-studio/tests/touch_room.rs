@@ -1,5 +1,4 @@
-//! A person in the touch room: brushes a patch, presses a ball into it, pulls, bakes, takes it
-//! back.
+//! The Touch room: brush a patch, press, pull, bake, undo.
 
 mod journey;
 
@@ -10,13 +9,14 @@ use eframe::egui::{
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use journey::Journey;
 use pliant::mesh::glam::DVec3;
-use pliant_studio::document::{Character, Document};
-use pliant_studio::rooms::RoomName;
-use pliant_studio::rooms::touch::{Solid, Touched, press_a_cheek};
-use pliant_studio::timeline::{TakeFrames, made_frame};
+use pliant_studio::engine::touch::TouchResult;
+use pliant_studio::model::document::{Character, Document};
+use pliant_studio::model::room::RoomName;
+use pliant_studio::model::timeline::{TakeFrames, made_frame};
+use pliant_studio::model::touch::{ColliderSetup, press_a_cheek};
 use pliant_studio::view::View;
 
-/// The middle of the head's left cheek, and how far it is made soft.
+/// The centre of the head's left cheek, and how far it is made soft.
 const CHEEK: usize = 2134;
 const RADIUS: f64 = 4.0;
 
@@ -30,7 +30,7 @@ fn head() -> Document {
     }
 }
 
-/// A person who knows where things are on the screen: the camera frames the head and is not moved.
+/// The user who knows where things are on the screen: the camera frames the head and is not moved.
 struct Person {
     journey: Journey,
     view: View,
@@ -53,7 +53,7 @@ impl Person {
         self.view.project(place).expect("in front of the eye")
     }
 
-    fn touched(&mut self) -> Touched {
+    fn touched(&mut self) -> TouchResult {
         self.journey
             .studio()
             .touched()
@@ -69,7 +69,8 @@ impl Person {
     fn brush(&mut self) {
         let center = self.shape[CHEEK];
         let rim = center + self.view.camera.axes().right * RADIUS;
-        let (from, to) = (self.on_screen(center), self.on_screen(rim));
+        let from = self.on_screen(center);
+        let to = self.on_screen(rim);
         self.journey.drag(&[from, from + (to - from) * 0.5, to]);
     }
 
@@ -88,6 +89,7 @@ impl Person {
             },
             modifiers,
         );
+
         harness.step();
         if modifiers.shift {
             // As a window tells it: the key is pressed while the button is down, and the gesture
@@ -103,6 +105,7 @@ impl Person {
                 modifiers,
             );
         }
+
         for k in 0..=8 {
             harness.event_modifiers(
                 Event::PointerMoved(at - vec2(0.0, up * k as f32 / 8.0)),
@@ -110,11 +113,13 @@ impl Person {
             );
             harness.step();
         }
+
         self.journey.settle();
     }
 
-    fn let_go(&mut self, at: Pos2) {
-        let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);
+    fn release(&mut self, at: Pos2) {
+        let button = PointerButton::Primary;
+        let modifiers = Modifiers::NONE;
         self.journey.harness.event(Event::PointerButton {
             pos: at,
             button,
@@ -163,6 +168,7 @@ impl Person {
             .harness
             .get_by_role_and_label(Role::Button, what)
             .click();
+
         self.journey.settle();
     }
 
@@ -178,21 +184,24 @@ impl Person {
             );
             most = most.max(now.distance(*own));
         }
+
         most
     }
 }
 
 #[test]
-fn a_cheek_is_brushed_pressed_let_go_and_baked() {
+fn a_cheek_is_brushed_pressed_released_and_baked() {
     let Some(mut person) = Person::at_the_head() else {
         return;
     };
+
     person.brush();
     let patches = person.document().touch.patches;
     assert_eq!(patches.len(), 1);
     assert_eq!(patches[0].center as usize, CHEEK);
     assert!((patches[0].radius - RADIUS).abs() < 0.02, "{patches:?}");
     assert_eq!(person.farthest(), 0.0, "nothing touches the skin yet");
+
     let soft = person.touched().region.vertices().len();
     assert!(person.touched().colors.is_some(), "the disc is coloured");
     person.journey.picture("touch_patch");
@@ -202,6 +211,7 @@ fn a_cheek_is_brushed_pressed_let_go_and_baked() {
         person.document().touch.patches.is_empty() && person.journey.studio().touched().is_none()
     );
     person.journey.redo();
+
     assert_eq!(
         (
             person.document().touch.patches,
@@ -213,32 +223,37 @@ fn a_cheek_is_brushed_pressed_let_go_and_baked() {
     person.journey.click("Press");
     let at = person.on_screen(person.shape[CHEEK]);
     person.hold(at, 0.0, Modifiers::NONE);
+
     let touched = person.touched();
     let held = touched.solid.clone().unwrap();
+
     // The ball was taken where it hung, a little above the skin.
-    let (pushed, wanted) = (
-        held.place - held.from,
-        (Solid::DEFAULT_DEPTH + Solid::GAP) * held.radius,
-    );
+    let pushed = held.place - held.from;
+    let wanted = (ColliderSetup::DEFAULT_DEPTH + ColliderSetup::GAP) * held.radius;
+
     assert!(
         (pushed.length() - wanted).abs() < 0.02 * wanted,
         "pushed by {} for {wanted}",
         pushed.length()
     );
+
     let deepest = (0..person.shape.len()).max_by(|&a, &b| {
         let way = |v: usize| touched.positions[v].distance(person.shape[v]);
         way(a).total_cmp(&way(b))
     });
     let deepest = deepest.unwrap();
     let way = touched.positions[deepest] - person.shape[deepest];
+
     assert!(
         way.dot(pushed.normalize()) > 0.8 * way.length(),
         "the dent goes the way of the ball: {way}"
     );
+
     assert!(
         touched.positions[deepest].distance(held.place) < 1.1 * held.radius,
         "the deepest skin is at the ball"
     );
+
     assert!(
         touched.report.contacts > 5 && touched.report.max_penetration < 1e-6,
         "{:?}",
@@ -246,18 +261,20 @@ fn a_cheek_is_brushed_pressed_let_go_and_baked() {
     );
     assert!(person.farthest() > 0.5);
 
-    person.let_go(at);
+    person.release(at);
     assert!(
         person.farthest() < 0.02,
         "skin comes back, but for {}",
         person.farthest()
     );
-    assert!(person.is_disabled("Keep as slider"));
-    person.hover("Keep as slider");
+
+    assert!(person.is_disabled("Add as slider"));
+    person.hover("Add as slider");
     assert!(
-        person.reads("turn on Stays when let go"),
+        person.reads("switch on Hold after release"),
         "what is greyed says why"
     );
+
     let pressed = person.document();
     let recorded = pressed.touch.recorded.clone().unwrap();
     assert!(recorded.secs() > 0.0 && pressed.touch.solid.place == pressed.touch.solid.from);
@@ -269,34 +286,41 @@ fn a_cheek_is_brushed_pressed_let_go_and_baked() {
         .playing_take
         .clone()
         .expect("the baked take plays");
+
     let take = baked.timeline.take(&name).unwrap();
     let TakeFrames::Made(blob) = &take.frames else {
         panic!("made here")
     };
+
     let frame = |k: u32| made_frame(blob, k as usize, person.shape.len()).unwrap();
     let dent = |k: u32| frame(k)[deepest].as_dvec3().distance(person.shape[deepest]);
     let most = (0..take.frame_count).map(dent).fold(0.0, f64::max);
+
     assert!(
         most > 0.5 && dent(0) < 0.05 && dent(take.frame_count - 1) < 0.1 * most,
         "{most}"
     );
+
     assert!(
         person.reads("Space plays the take Touch") && !person.reads("Brush a soft patch first"),
         "the panel knows what can be done"
     );
-    person.hover("Keep as slider");
+    person.hover("Add as slider");
+
     assert!(
-        person.is_disabled("Keep as slider") && person.reads("A baked take is shown"),
+        person.is_disabled("Add as slider") && person.reads("A baked take is shown"),
         "what is greyed says why"
     );
 
     person.journey.undo();
     assert_eq!(person.document(), pressed);
     person.journey.redo();
+
     assert_eq!(person.document(), baked);
     let text = serde_json::to_string(&baked).unwrap();
     assert_eq!(serde_json::from_str::<Document>(&text).unwrap(), baked);
     person.journey.click("Bake to take");
+
     let again = person.document();
     let takes: Vec<&TakeFrames> = again
         .timeline
@@ -304,6 +328,7 @@ fn a_cheek_is_brushed_pressed_let_go_and_baked() {
         .iter()
         .map(|take| &take.frames)
         .collect();
+
     assert_eq!(
         takes[0], takes[1],
         "a bake over a baked take begins below it"
@@ -311,6 +336,7 @@ fn a_cheek_is_brushed_pressed_let_go_and_baked() {
     person.journey.undo();
     person.journey.undo();
     person.journey.undo();
+
     assert_eq!(
         person.document().touch.recorded,
         None,
@@ -319,41 +345,50 @@ fn a_cheek_is_brushed_pressed_let_go_and_baked() {
 }
 
 #[test]
-fn a_ball_that_stays_is_kept_as_a_slider_and_a_pull_lets_go() {
+fn a_held_press_becomes_a_slider_and_a_pull_is_released() {
     let Some(mut person) = Person::at_the_head() else {
         return;
     };
+
     person.brush();
     person.journey.click("Press");
-    person.journey.click("Stays when let go");
+    person.journey.click("Hold after release");
+
     let at = person.on_screen(person.shape[CHEEK]);
     person.hold(at, 0.0, Modifiers::NONE);
-    person.let_go(at);
+    person.release(at);
+
     let dent = person.farthest();
     assert!(dent > 0.5, "it stays: {dent}");
     person.journey.picture("touch_pressed");
 
-    person.journey.click("Keep as slider");
+    person.journey.click("Add as slider");
     let added = person.document().character.added;
     assert_eq!((added.len(), &*added[0].name), (1, "touch"));
+
     let longest = added[0]
         .deltas
         .iter()
         .map(|d| f64::from(d.map(|x| x * x).iter().sum::<f32>()).sqrt())
         .fold(0.0, f64::max);
+
     assert!((longest - dent).abs() < 1e-3, "{longest} for {dent}");
     person.journey.undo();
     assert!(person.document().character.added.is_empty());
 
-    person.journey.click("Stays when let go");
+    person.journey.click("Hold after release");
     person.journey.undo();
     person.journey.undo();
+
     assert!(person.farthest() < 0.02, "the press was taken back");
     person.journey.click("Pull");
     person.hold(at, 40.0, Modifiers::COMMAND);
-    let (touched, pull) = (person.touched(), person.document().touch.pull.unwrap());
+
+    let touched = person.touched();
+    let pull = person.document().touch.pull.unwrap();
     let vertex = pull.vertex as usize;
     let wanted = person.shape[vertex] + DVec3::from_array(pull.offset);
+
     assert!(
         pull.holds && touched.positions[vertex].distance(wanted) < 0.05,
         "the vertex is in the fingers"
@@ -362,20 +397,23 @@ fn a_ball_that_stays_is_kept_as_a_slider_and_a_pull_lets_go() {
 }
 
 #[test]
-fn a_plain_drag_takes_the_ball_over_the_skin_and_never_out_of_it() {
+fn a_plain_drag_moves_the_collider_along_the_skin() {
     let Some(mut person) = Person::at_the_head() else {
         return;
     };
+
     person.brush();
     person.journey.click("Press");
     let at = person.on_screen(person.shape[CHEEK]);
     person.hold(at, 0.0, Modifiers::NONE);
+
     let mut places = Vec::new();
     for k in 0..6 {
         let pointer = at + vec2(-4.0, 3.0) * k as f32;
         person.journey.harness.event(Event::PointerMoved(pointer));
         person.journey.harness.step();
         person.journey.settle();
+
         let touched = person.touched();
         let held = touched.solid.unwrap();
         assert!(
@@ -383,6 +421,7 @@ fn a_plain_drag_takes_the_ball_over_the_skin_and_never_out_of_it() {
             "step {k}: {:?}",
             touched.report
         );
+
         let off = person.on_screen(held.place).distance(pointer);
         assert!(
             person.length(off) < 1.5 * held.radius,
@@ -390,12 +429,15 @@ fn a_plain_drag_takes_the_ball_over_the_skin_and_never_out_of_it() {
         );
         places.push(held.place);
     }
+
     assert!(
         places[0].distance(places[5]) > 0.5 * person.length(vec2(20.0, 15.0).length()),
         "{places:?}"
     );
+
     let before = person.document().touch.solid.depth;
-    let (unit, source) = (MouseWheelUnit::Point, MouseWheelSource::Unknown);
+    let unit = MouseWheelUnit::Point;
+    let source = MouseWheelSource::Unknown;
     let wheel = Event::MouseWheel {
         unit,
         delta: vec2(0.0, 50.0),
@@ -403,16 +445,19 @@ fn a_plain_drag_takes_the_ball_over_the_skin_and_never_out_of_it() {
         source,
         modifiers: Modifiers::NONE,
     };
+
     person.journey.harness.event(wheel);
     (0..8).for_each(|_| person.journey.harness.step());
     person.journey.settle();
+
     let solid = person.document().touch.solid;
     assert!(
         solid.depth > before + 0.02,
         "the wheel presses deeper: {} after {before}",
         solid.depth
     );
-    person.let_go(at + vec2(-20.0, 15.0));
+
+    person.release(at + vec2(-20.0, 15.0));
     person.journey.undo();
     assert_eq!(
         person.document().touch.solid.depth,
@@ -426,13 +471,16 @@ fn distances_from_the_patch_are_shown_over_the_whole_face() {
     let Some(mut person) = Person::at_the_head() else {
         return;
     };
+
     person.brush();
     person.choose("Colours", "Geodesic distance");
     let heat = person.touched().colors.expect("there are colours").heat;
+
     assert_eq!(
         (heat.values[CHEEK], heat.title()),
         (0.0, "Distance".to_owned())
     );
+
     for (v, (place, value)) in person
         .shape
         .iter()
@@ -446,6 +494,7 @@ fn distances_from_the_patch_are_shown_over_the_whole_face() {
             "vertex {v}: no way along the skin is shorter than the straight one"
         );
     }
+
     assert!(
         f64::from(heat.range[1]) > 3.0 * RADIUS,
         "it goes beyond the patch: {:?}",
@@ -458,23 +507,27 @@ fn the_example_is_ready_to_be_pressed() {
     let Some(mut journey) = Journey::start(press_a_cheek(), RoomName::Touch) else {
         return;
     };
+
     assert_eq!(
         journey.document(),
         press_a_cheek(),
         "to look is not to change"
     );
+
     let touched = journey
         .studio()
         .touched()
         .expect("there is a patch")
         .clone();
     let held = touched.solid.unwrap();
+
     assert!(touched.report.max_displacement < 1e-9 && held.radius > 0.0);
     let nearest = touched
         .positions
         .iter()
         .map(|p| p.distance(held.place) - held.radius)
         .fold(f64::INFINITY, f64::min);
+
     assert!(
         nearest > 0.0 && nearest < held.radius,
         "the ball hangs {nearest} above the skin"

@@ -1,4 +1,4 @@
-//! A person brings the hound's walk to the tapir.
+//! The Transfer room: the hound's walk on the tapir.
 
 mod journey;
 
@@ -9,12 +9,12 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, vec2};
 use egui_kittest::kittest::Queryable;
 use journey::Journey;
-use pliant::transfer_recipe::TransferRecipe;
-use pliant_studio::command::Command;
-use pliant_studio::document::Document;
-use pliant_studio::rooms::RoomName;
-use pliant_studio::rooms::transfer::{hound_and_tapir, walking_tapir};
-use pliant_studio::timeline::{TakeFrames, made_frame};
+use pliant::recipes::TransferRecipe;
+use pliant_studio::engine::command::Command;
+use pliant_studio::model::document::Document;
+use pliant_studio::model::room::RoomName;
+use pliant_studio::model::timeline::{TakeFrames, made_frame};
+use pliant_studio::model::transfer::{hound_and_tapir, walking_tapir};
 
 /// The viewports of source and target.
 fn panes(journey: &Journey) -> [Rect; 2] {
@@ -35,6 +35,7 @@ fn click_at(journey: &mut Journey, pos: Pos2) {
         pressed,
         modifiers: Modifiers::NONE,
     };
+
     journey.harness.event(Event::PointerMoved(pos));
     journey.harness.step();
     journey.harness.event(button(true));
@@ -55,10 +56,12 @@ fn a_click_on_each_side_makes_a_pair_that_can_be_moved_and_deleted() {
     let Some(mut journey) = Journey::start(hound_and_tapir(), RoomName::Transfer) else {
         return;
     };
+
     let [source, target] = panes(&journey);
     click_at(&mut journey, source.center());
     assert!(pairs(&journey).is_empty(), "one click waits for the other");
     click_at(&mut journey, target.center());
+
     let placed = pairs(&journey);
     assert_eq!(placed.len(), 1);
 
@@ -67,20 +70,24 @@ fn a_click_on_each_side_makes_a_pair_that_can_be_moved_and_deleted() {
         target.center() + vec2(12.0, 0.0),
         target.center() + vec2(30.0, 4.0),
     ]);
+
     let moved = pairs(&journey);
     assert!(
         moved.len() == 1 && moved[0][0] == placed[0][0] && moved[0][1] != placed[0][1],
         "{moved:?}"
     );
     journey.undo();
+
     assert_eq!(pairs(&journey), placed, "a drag is one step");
 
     journey.click("Delete pair 1");
     assert!(pairs(&journey).is_empty());
     journey.undo();
+
     assert_eq!(pairs(&journey), placed);
     journey.undo();
     journey.redo();
+
     assert_eq!(pairs(&journey), placed);
     let document = journey.document();
     assert_eq!(reopened(&document), document);
@@ -88,6 +95,7 @@ fn a_click_on_each_side_makes_a_pair_that_can_be_moved_and_deleted() {
     journey.click("Suggest");
     assert_eq!(pairs(&journey).len(), 5, "four more");
     journey.undo();
+
     assert_eq!(pairs(&journey), placed);
 }
 
@@ -96,26 +104,32 @@ fn the_tapir_walks_like_the_hound() {
     let Some(mut journey) = Journey::start(walking_tapir(), RoomName::Transfer) else {
         return;
     };
+
     journey.picture("transfer_markers");
     journey.click("Flexibility");
     journey.picture("transfer_flexibility");
     journey.click("Clay");
+
     let before = journey.document();
     journey.click("Run transfer");
     let document = journey.document();
     let outcome = document.transfer.outcome.clone().expect("it ran");
+
     assert!(
         outcome.frames == 32 && (outcome.lost as f64) < 0.05 * outcome.triangles as f64,
         "{outcome:?}"
     );
+
     let take = document
         .timeline
         .take(&outcome.take)
         .expect("the take is on the timeline");
+
     assert_eq!(
         (take.frame_count, &*take.of, document.timeline.last_frame),
         (32, "specimen:tapir", 31)
     );
+
     assert!(
         feet_travel(take) > 0.05,
         "the feet move by a good part of the tapir: {}",
@@ -127,6 +141,7 @@ fn the_tapir_walks_like_the_hound() {
     (0..12).for_each(|_| journey.press(Modifiers::NONE, Key::Period));
     journey.picture("transfer_result");
     journey.undo();
+
     assert_eq!(journey.document(), before);
     journey.redo();
     assert_eq!(journey.document(), document);
@@ -134,10 +149,11 @@ fn the_tapir_walks_like_the_hound() {
 
 /// How far the lowest vertices get from where they are in the first frame, as a part of the tapir's
 /// height.
-fn feet_travel(take: &pliant_studio::timeline::Take) -> f32 {
+fn feet_travel(take: &pliant_studio::model::timeline::Take) -> f32 {
     let TakeFrames::Made(blob) = &take.frames else {
         panic!("made here")
     };
+
     let count = pliant::load("specimen:tapir")
         .unwrap()
         .mesh()
@@ -146,6 +162,7 @@ fn feet_travel(take: &pliant_studio::timeline::Take) -> f32 {
     let frames: Vec<_> = (0..take.frame_count as usize)
         .map(|k| made_frame(blob, k, count).unwrap())
         .collect();
+
     let heights = frames[0].iter().map(|p| p.y);
     let (low, high) = heights.fold((f32::MAX, f32::MIN), |(low, high), y| {
         (low.min(y), high.max(y))
@@ -153,12 +170,14 @@ fn feet_travel(take: &pliant_studio::timeline::Take) -> f32 {
     let feet: Vec<usize> = (0..count)
         .filter(|&v| frames[0][v].y < low + 0.05 * (high - low))
         .collect();
+
     let way = |v: &usize| {
         frames
             .iter()
             .map(|frame| frame[*v].distance(frames[0][*v]))
             .fold(0.0, f32::max)
     };
+
     feet.iter().map(way).fold(f32::MAX, f32::min) / (high - low)
 }
 
@@ -167,11 +186,13 @@ fn cancelled(button: &str) {
     let Some(mut journey) = Journey::start(walking_tapir(), RoomName::Transfer) else {
         return;
     };
+
     let before = journey.document();
     journey.harness.get_by_label(button).click();
     while journey.harness.query_by_label("Cancel").is_none() {
         journey.harness.step();
     }
+
     journey.click("Cancel");
     assert_eq!(journey.document(), before);
     assert!(
@@ -186,22 +207,26 @@ fn a_cancelled_transfer_leaves_the_document_as_it_was() {
 }
 
 #[test]
-fn a_region_is_scribbled_refined_and_erased() {
+fn a_region_is_painted_refined_and_erased() {
     let Some(mut journey) = Journey::start(walking_tapir(), RoomName::Transfer) else {
         return;
     };
-    journey.click("Scribble regions");
+
+    journey.click("Paint regions");
     journey.click("Add region");
     let target = panes(&journey)[1];
+
     // Down a foreleg.
     let way: Vec<Pos2> = (0..8)
         .map(|k| target.center() + vec2(38.0, 50.0 + 10.0 * k as f32))
         .collect();
+
     journey.drag(&way);
     let painted = journey.document().transfer.regions[0].faces.clone();
     assert!(painted.len() > 4 && painted.is_sorted(), "{painted:?}");
     journey.picture("transfer_regions");
     journey.undo();
+
     assert!(
         journey.document().transfer.regions[0].faces.is_empty(),
         "a stroke is one step"
@@ -209,6 +234,7 @@ fn a_region_is_scribbled_refined_and_erased() {
     journey.redo();
     journey.click("Erase");
     journey.drag(&way);
+
     assert!(journey.document().transfer.regions[0].faces.is_empty());
 }
 
@@ -220,27 +246,32 @@ fn files() -> (tempfile::TempDir, [PathBuf; 3]) {
         pliant::io::save(&pliant::load(specimen).unwrap(), &path).unwrap();
         path
     };
+
     let paths = [
         save("specimen:hound#walk", "walk.glb"),
         save("specimen:tapir", "tapir.obj"),
         save("specimen:hound#stretch", "stretch.glb"),
     ];
+
     (folder, paths)
 }
 
 #[test]
-fn files_become_source_and_target_by_the_side_they_fall_on() {
+fn files_become_source_or_target_by_the_pane_they_are_dropped_on() {
     let Some(mut journey) = Journey::start(Document::default(), RoomName::Transfer) else {
         return;
     };
+
     let (_folder, [walk, tapir, stretch]) = files();
     let [left, right] = panes(&journey);
     journey.drop_files_at(left.center(), std::slice::from_ref(&tapir));
+
     assert!(
-        journey.said().contains("drop it on the right"),
+        journey.notice_text().contains("drop it on the right"),
         "{}",
-        journey.said()
+        journey.notice_text()
     );
+
     assert_eq!(
         journey.document(),
         Document::default(),
@@ -248,9 +279,10 @@ fn files_become_source_and_target_by_the_side_they_fall_on() {
     );
 
     journey.drop_files_at(left.center(), std::slice::from_ref(&walk));
-    assert_eq!(journey.said(), "Added walk.glb as a source.");
+    assert_eq!(journey.notice_text(), "Added walk.glb as a source.");
     journey.drop_files_at(right.center(), std::slice::from_ref(&tapir));
-    assert_eq!(journey.said(), "tapir.obj is the target now.");
+
+    assert_eq!(journey.notice_text(), "tapir.obj is the target mesh now.");
     let document = journey.document();
     assert_eq!(
         (
@@ -259,6 +291,7 @@ fn files_become_source_and_target_by_the_side_they_fall_on() {
         ),
         (walk.to_str().unwrap(), tapir.to_str().unwrap())
     );
+
     assert!(
         document.character.asset.is_empty(),
         "the character is none of it"
@@ -270,6 +303,7 @@ fn files_become_source_and_target_by_the_side_they_fall_on() {
         2,
         "one more clip"
     );
+
     journey.undo();
     assert_eq!(journey.document(), document, "a drop is one step");
 }
@@ -279,27 +313,31 @@ fn sources_and_target_are_browsed_for_or_built_in() {
     let Some(mut journey) = Journey::start(Document::default(), RoomName::Transfer) else {
         return;
     };
+
     let (_folder, [walk, ..]) = files();
     journey.click("Browse for source file");
     journey.choose_file(&walk);
+
     assert_eq!(
         journey.document().transfer.sources[0].clip,
         walk.to_str().unwrap()
     );
     journey.click("Built-in target file");
     journey.click("specimen:tapir");
+
     assert_eq!(journey.document().transfer.target, "specimen:tapir");
 }
 
 #[test]
-fn a_recipe_goes_out_by_export_asks_before_it_replaces_and_comes_back() {
+fn a_recipe_is_exported_with_confirmation_and_loads_again() {
     let Some(mut journey) = Journey::start(walking_tapir(), RoomName::Transfer) else {
         return;
     };
+
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("walk.toml");
     let export = |journey: &mut Journey| {
-        journey.studio().ask_for(Command::AskExport);
+        journey.studio().request_command(Command::AskExport);
         journey.settle();
         assert!(
             journey
@@ -307,36 +345,44 @@ fn a_recipe_goes_out_by_export_asks_before_it_replaces_and_comes_back() {
                 .query_by_role_and_label(Role::ComboBox, "What")
                 .is_some()
         );
+
         journey.choose_file(&path.with_extension(""));
     };
+
     export(&mut journey);
     assert!(
         journey
-            .said()
+            .notice_text()
             .starts_with("Exported walk.toml and walk-markers-1.json"),
         "{}",
-        journey.said()
+        journey.notice_text()
     );
+
     let recipe = TransferRecipe::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
     assert_eq!(
         (&*recipe.target, &*recipe.sources[0].clip),
         ("specimen:tapir", "specimen:hound#walk")
     );
+
     let text = std::fs::read(&path).unwrap();
     export(&mut journey);
     journey.click("Keep it");
+
     assert_eq!(std::fs::read(&path).unwrap(), text);
     journey.press(Modifiers::NONE, Key::Escape);
 
     let Some(mut again) = Journey::start(Document::default(), RoomName::Transfer) else {
         return;
     };
+
     again.drop_files(std::slice::from_ref(&path));
-    let (before, after) = (journey.document().transfer, again.document().transfer);
+    let before = journey.document().transfer;
+    let after = again.document().transfer;
     assert_eq!(
         (&after.target, &after.layers),
         (&before.target, &before.layers)
     );
+
     assert!(
         before.sources[0]
             .pairs
@@ -344,43 +390,49 @@ fn a_recipe_goes_out_by_export_asks_before_it_replaces_and_comes_back() {
             .all(|pair| after.sources[0].pairs.contains(pair)),
         "with its markers"
     );
+
     again.undo();
     assert_eq!(again.document(), Document::default());
 }
 
 #[test]
-fn suggestions_that_are_cancelled_change_nothing() {
+fn cancelled_suggestions_change_nothing() {
     cancelled("Suggest");
 }
 
 #[test]
-fn a_ring_turns_a_region_of_the_rest_pose() {
+fn a_ring_rotates_a_region_of_the_rest_pose() {
     let mut document = walking_tapir();
     let mesh = pliant::load("specimen:tapir").unwrap().mesh().unwrap();
     document.transfer.add_region("hound walk");
+
     let trunk = (0..mesh.face_count() as u32)
         .filter(|&face| mesh.groups().of(face as usize) == Some("trunk"));
     document.transfer.regions[0].faces = Arc::new(trunk.collect());
-    // All of a trunk bends: no part of it is stiff.
+
+    // A trunk bends everywhere: no part of it is rigid.
     document.transfer.regions[0].refine = false;
     let Some(mut journey) = Journey::start(document.clone(), RoomName::Transfer) else {
         return;
     };
-    journey.click("Turn regions");
-    let from = journey.rect("Turn Region about Y").center();
+
+    journey.click("Rotate regions");
+    let from = journey.rect("Rotate Region about Y").center();
     journey.drag(&[
         from,
         from + vec2(10.0, 0.0),
         from + vec2(25.0, 0.0),
         from + vec2(40.0, 0.0),
     ]);
-    let [x, y, z] = journey.document().transfer.turn_of("Region");
+
+    let [x, y, z] = journey.document().transfer.rotation_of("Region");
     assert!(
         x == 0.0 && z == 0.0 && y > 10.0 && y < 90.0 && y.fract() == 0.0,
         "to the right is by the right hand: {x} {y} {z}"
     );
-    // The rings stay where they were taken while the trunk moves under the hand.
-    let from = journey.rect("Turn Region about Y").center();
+
+    // The rings stay where they were taken while the trunk moves under the user.
+    let from = journey.rect("Rotate Region about Y").center();
     journey.drag(&[
         from,
         from + vec2(10.0, 0.0),
@@ -388,13 +440,15 @@ fn a_ring_turns_a_region_of_the_rest_pose() {
         from + vec2(40.0, 0.0),
         from,
     ]);
+
     assert_eq!(
-        journey.document().transfer.turn_of("Region"),
+        journey.document().transfer.rotation_of("Region"),
         [x, y, z],
         "there and back is no turn"
     );
     journey.picture("transfer_turn");
     journey.undo();
     journey.undo();
+
     assert_eq!(journey.document(), document, "each turn is one step");
 }

@@ -1,4 +1,4 @@
-//! The viewport, seen by its pixels.
+//! The pixels of the viewport.
 
 mod journey;
 
@@ -14,10 +14,11 @@ use egui_kittest::{Harness, HarnessBuilder};
 use journey::adapter_or_skip;
 use pliant::mesh::Mesh;
 use pliant::mesh::glam::DVec3;
-use pliant_studio::view::{
-    self, Camera, Heat, HeatMap, Look, Model, Paint, Projection, Scene, Shading, Side, Solids,
-    Surface, Vertices, View,
-};
+use pliant_studio::engine::heat::{Heat, HeatMap};
+use pliant_studio::engine::surface::{Surface, Vertices};
+use pliant_studio::model::camera::{Camera, Projection, Side};
+use pliant_studio::model::look::{Look, Shading};
+use pliant_studio::view::{self, Model, Paint, Scene, Solids, View};
 
 /// What a test shows and what came back.
 struct Shown {
@@ -78,6 +79,7 @@ fn show_ui(ui: &mut egui::Ui, shown: &mut Shown) {
         &shown.look,
         size,
     );
+
     shown.rect = canvas.view.rect;
     shown.tool_drags += usize::from(canvas.tool_dragged());
     if let Some(place) = shown.place {
@@ -98,16 +100,14 @@ mod image_of {
 
     impl Image {
         pub(super) fn at(&self, x: f32, y: f32) -> [u8; 4] {
-            let (x, y) = (
-                (x as u32).min(self.width - 1),
-                (y as u32).min(self.height - 1),
-            );
+            let x = (x as u32).min(self.width - 1);
+            let y = (y as u32).min(self.height - 1);
             self.pixels[(y * self.width + x) as usize]
         }
     }
 }
 
-/// Draws, and keeps a copy for a person where `PLIANT_PICTURES` names a folder.
+/// Draws, and keeps a copy for the user where `PLIANT_PICTURES` names a folder.
 fn picture(window: &mut Window, name: &str) -> Image {
     window.run();
     let image = window.render().expect("the harness draws");
@@ -116,6 +116,7 @@ fn picture(window: &mut Window, name: &str) -> Image {
             .save(format!("{folder}/{name}.png"))
             .expect("the picture is written");
     }
+
     let (width, height) = image.dimensions();
     Image {
         width,
@@ -131,7 +132,7 @@ fn changed(a: &Image, b: &Image) -> usize {
     a.pixels.iter().zip(&b.pixels).filter(differs).count()
 }
 
-/// Whether a ray through the middle of a pixel meets the scene.
+/// Whether a ray through the centre of a pixel meets the scene.
 fn covered(shown: &Shown, x: u32, y: u32) -> bool {
     let view = View {
         camera: shown.camera,
@@ -148,6 +149,7 @@ fn the_silhouette_is_where_rays_meet_the_head() {
     let Some(state) = adapter_or_skip() else {
         return;
     };
+
     let mesh = head();
     let model = Model::of(&mesh).with_paint(Paint::Plain(Color32::from_rgb(250, 60, 40)));
     for projection in [Projection::Perspective, Projection::Orthographic] {
@@ -157,43 +159,52 @@ fn the_silhouette_is_where_rays_meet_the_head() {
             adapter_or_skip().expect("as before")
         };
         let mut scene = shown(Scene::of(model.clone()));
+
         scene.camera.projection = projection;
         scene.look = Look {
             grid: false,
             axes: false,
             ..Look::default()
         };
+
         let mut window = window(&state, Theme::Dark, scene);
         let image = picture(&mut window, &format!("silhouette {projection:?}"));
         let shown = window.state().borrow();
-        let (mut agreeing, mut inside, mut asked) = (0, 0, 0);
+        let mut agreeing = 0;
+        let mut inside = 0;
+        let mut requested = 0;
+
         for (x, y) in (4..image.width)
             .step_by(12)
             .flat_map(|x| (4..image.height).step_by(12).map(move |y| (x, y)))
         {
             let [red, _, blue, _] = image.at(x as f32, y as f32);
-            let (drawn, met) = (i32::from(red) - i32::from(blue) > 30, covered(&shown, x, y));
+            let drawn = i32::from(red) - i32::from(blue) > 30;
+            let met = covered(&shown, x, y);
             agreeing += usize::from(drawn == met);
             inside += usize::from(met);
-            asked += 1;
+            requested += 1;
         }
+
         assert!(
-            inside > asked / 10 && inside < asked,
-            "{inside} of {asked} rays met the head"
+            inside > requested / 10 && inside < requested,
+            "{inside} of {requested} rays met the head"
         );
+
         assert!(
-            asked - agreeing <= asked / 100,
-            "{} of {asked} pixels disagree with their ray",
-            asked - agreeing
+            requested - agreeing <= requested / 100,
+            "{} of {requested} pixels disagree with their ray",
+            requested - agreeing
         );
     }
 }
 
 #[test]
-fn a_heat_map_shows_its_own_colours_and_grey_where_there_is_no_value() {
+fn a_heat_map_shows_its_colours_and_grey_for_missing_values() {
     let Some(state) = adapter_or_skip() else {
         return;
     };
+
     let mesh = head();
     let bounds = mesh.bounds().expect("a head has vertices");
     let middle = bounds.center().x;
@@ -203,26 +214,32 @@ fn a_heat_map_shows_its_own_colours_and_grey_where_there_is_no_value() {
         .iter()
         .map(|p| if p.x < middle { f64::NAN } else { height(p) })
         .collect();
+
     let heat = Heat::new(&values, HeatMap::Sequential, "Height", "m");
     let mut scene = shown(Scene::of(Model::of(&mesh).with_paint(Paint::Heat(heat))));
     scene.camera.look_from(Side::Front);
+
     let mut window = window(&state, Theme::Dark, scene);
     let image = picture(&mut window, "heat dark");
     window.ctx.set_theme(Theme::Light);
     picture(&mut window, "heat light");
+
     let view = window.state().borrow().view();
     let color_at = |share_x: f64, share_y: f64| {
         let place = bounds.min + bounds.size() * DVec3::new(share_x, share_y, 0.5);
         let at = view.project(place).expect("in front");
         image.at(at.x, at.y).map(f32::from)
     };
+
     let chroma = |[r, g, b, _]: [f32; 4]| r.max(g).max(b) - r.min(g).min(b);
     assert!(
         chroma(color_at(0.38, 0.6)) < 16.0,
         "no value is grey: {:?}",
         color_at(0.38, 0.6)
     );
-    let (low, high) = (color_at(0.56, 0.2), color_at(0.56, 0.88));
+
+    let low = color_at(0.56, 0.2);
+    let high = color_at(0.56, 0.88);
     assert!(low[2] > low[0] + 12.0, "low values are blue: {low:?}");
     assert!(
         high[1] > high[2] + 40.0,
@@ -235,40 +252,48 @@ fn lines_flat_shading_and_themes_change_the_picture() {
     let Some(state) = adapter_or_skip() else {
         return;
     };
+
     let mut window = window(&state, Theme::Dark, shown(Scene::of(Model::of(&head()))));
     let plain = picture(&mut window, "clay dark");
     window.state().borrow_mut().look.wireframe = true;
+
     let lines = picture(&mut window, "wireframe dark");
     assert!(
         changed(&plain, &lines) > 3000,
         "{} pixels changed by lines",
         changed(&plain, &lines)
     );
+
     window.state().borrow_mut().look = Look {
         shading: Shading::Flat,
         ..Look::default()
     };
+
     let flat = picture(&mut window, "flat dark");
     assert!(changed(&plain, &flat) > 3000);
     window.state().borrow_mut().look = Look {
         grid: false,
         ..Look::default()
     };
+
     let bare = picture(&mut window, "no grid dark");
     assert!(changed(&plain, &bare) > 200);
     window.state().borrow_mut().look = Look::default();
+
     assert_eq!(
         changed(&plain, &picture(&mut window, "again dark")),
         0,
         "the same scene is the same picture"
     );
     window.ctx.set_theme(Theme::Light);
+
     let light = picture(&mut window, "clay light");
     let corner = |image: &Image| image.at(30.0, 30.0)[0];
     assert!(
         corner(&light) > corner(&plain) + 80,
         "the backdrop follows the theme"
     );
+
     window.state().borrow_mut().look.wireframe = true;
     picture(&mut window, "wireframe light");
 }
@@ -278,24 +303,29 @@ fn inside_out_faces_are_tinted() {
     let Some(state) = adapter_or_skip() else {
         return;
     };
+
     let mesh = head();
     let reversed: Vec<[u32; 3]> = mesh
         .triangles()
         .iter()
         .map(|&[a, b, c]| [a, c, b])
         .collect();
+
     let inverted =
         Mesh::from_triangles(mesh.positions().to_vec(), &reversed).expect("the same faces");
     let mut window = window(&state, Theme::Dark, shown(Scene::of(Model::of(&inverted))));
     let tinted = picture(&mut window, "inverted dark");
+
     window.state().borrow_mut().look.backfaces = false;
     let untinted = picture(&mut window, "inverted plain dark");
     let middle = |image: &Image| image.at(SIZE[0] / 2.0, SIZE[1] / 2.0).map(i32::from);
+
     assert!(
         middle(&tinted)[2] > middle(&tinted)[0] + 15,
         "violet: {:?}",
         middle(&tinted)
     );
+
     assert!(
         middle(&untinted)[2] < middle(&untinted)[0],
         "clay: {:?}",
@@ -304,27 +334,32 @@ fn inside_out_faces_are_tinted() {
 }
 
 #[test]
-fn a_still_scene_sends_nothing_and_a_moving_pose_reuses_its_buffer() {
+fn a_static_scene_uploads_nothing_and_a_moving_pose_reuses_its_buffer() {
     let Some(state) = adapter_or_skip() else {
         return;
     };
+
     let mesh = head();
     let mut window = window(&state, Theme::Dark, shown(Scene::of(Model::of(&mesh))));
     picture(&mut window, "traffic first");
-    let first = view::gpu::traffic(&state);
+
+    let first = view::gpu::upload_counts(&state);
     assert_eq!(
         (first.uploads, first.buffers_made, first.pictures),
         (2, 2, 1),
         "triangles and vertices"
     );
+
     for _ in 0..3 {
         picture(&mut window, "traffic still");
     }
+
     assert_eq!(
-        view::gpu::traffic(&state),
+        view::gpu::upload_counts(&state),
         first,
         "nothing changed, nothing was sent or drawn"
     );
+
     for step in 1..=6 {
         let posed: Vec<DVec3> = mesh
             .positions()
@@ -334,12 +369,14 @@ fn a_still_scene_sends_nothing_and_a_moving_pose_reuses_its_buffer() {
         window.state().borrow_mut().scene.models[0].vertices = Vertices::of(&mesh, &posed);
         picture(&mut window, "traffic moving");
     }
-    let last = view::gpu::traffic(&state);
+
+    let last = view::gpu::upload_counts(&state);
     assert_eq!(last.uploads - first.uploads, 6, "one copy per pose");
     assert_eq!(
         last.buffers_made, first.buffers_made,
         "into the buffer that is there"
     );
+
     assert_eq!(
         last.bytes - first.bytes,
         6 * 24 * mesh.vertex_count() as u64
@@ -347,14 +384,16 @@ fn a_still_scene_sends_nothing_and_a_moving_pose_reuses_its_buffer() {
 }
 
 #[test]
-fn two_viewports_side_by_side_share_what_is_on_the_card() {
+fn two_viewports_share_buffers() {
     let Some(state) = adapter_or_skip() else {
         return;
     };
+
     let card = state.clone();
     let mut shown = shown(Scene::of(Model::of(&head())));
     let mut behind = shown.camera;
     behind.look_from(Side::Back);
+
     let mut window = Harness::builder()
         .with_size(vec2(SIZE[0], SIZE[1]))
         .with_context_setup(move |ctx| view::install(ctx, Some(&card)))
@@ -382,24 +421,29 @@ fn two_viewports_side_by_side_share_what_is_on_the_card() {
                 );
             });
         });
+
     window.run();
     let image = window.render().expect("the harness draws");
-    let traffic = view::gpu::traffic(&state);
+    let upload_counts = view::gpu::upload_counts(&state);
+
     assert_eq!(
-        (traffic.uploads, traffic.pictures),
+        (upload_counts.uploads, upload_counts.pictures),
         (2, 2),
         "one copy of triangles and vertices for two pictures"
     );
+
     let place = |label: &str| window.get_by_label(label).rect().center();
     let [face, nape] = ["Source", "Target"].map(|label| {
         image
             .get_pixel(place(label).x as u32, place(label).y as u32)
             .0
     });
+
     assert!(
         face != nape && face[0] > 90 && nape[0] > 90,
         "both show clay, from two sides: {face:?} {nape:?}"
     );
+
     assert!(
         window.query_by_label("Front view, Source").is_some()
             && window.query_by_label("Front view, Target").is_some()
@@ -407,14 +451,17 @@ fn two_viewports_side_by_side_share_what_is_on_the_card() {
 }
 
 #[test]
-fn buttons_and_wheel_move_the_camera_and_the_left_button_is_the_tool_s() {
+fn buttons_and_wheel_move_the_camera_and_the_left_button_belongs_to_the_tool() {
     let Some(state) = adapter_or_skip() else {
         return;
     };
+
     let mut window = window(&state, Theme::Dark, shown(Scene::of(Model::of(&head()))));
     window.run();
     let start = window.state().borrow().camera;
-    let (from, to) = (pos2(300.0, 300.0), pos2(380.0, 320.0));
+    let from = pos2(300.0, 300.0);
+    let to = pos2(380.0, 320.0);
+
     drag(
         &mut window,
         PointerButton::Primary,
@@ -422,6 +469,7 @@ fn buttons_and_wheel_move_the_camera_and_the_left_button_is_the_tool_s() {
         from,
         to,
     );
+
     assert_eq!(window.state().borrow().camera, start);
     assert!(window.state().borrow().tool_drags > 0);
     window.state().borrow_mut().tool_drags = 0;
@@ -433,16 +481,19 @@ fn buttons_and_wheel_move_the_camera_and_the_left_button_is_the_tool_s() {
         from,
         to,
     );
+
     let turned = window.state().borrow().camera;
     assert!(
         turned.yaw < start.yaw && turned.pitch > start.pitch && turned.target == start.target,
         "{turned:?}"
     );
+
     assert_eq!(
         window.state().borrow().tool_drags,
         0,
         "with Alt the drag is the camera's"
     );
+
     drag(
         &mut window,
         PointerButton::Middle,
@@ -450,6 +501,7 @@ fn buttons_and_wheel_move_the_camera_and_the_left_button_is_the_tool_s() {
         from,
         to,
     );
+
     let slid = window.state().borrow().camera;
     assert!(
         slid.target != turned.target && (slid.yaw, slid.distance) == (turned.yaw, turned.distance)
@@ -461,6 +513,7 @@ fn buttons_and_wheel_move_the_camera_and_the_left_button_is_the_tool_s() {
         from,
         to,
     );
+
     assert!(window.state().borrow().camera.yaw < slid.yaw);
 
     let before = window.state().borrow().view();
@@ -472,6 +525,7 @@ fn buttons_and_wheel_move_the_camera_and_the_left_button_is_the_tool_s() {
         .pick(&before.ray(cursor))
         .expect("the head is there")
         .position;
+
     window.hover_at(cursor);
     window.run();
     window.event(egui::Event::MouseWheel {
@@ -481,14 +535,17 @@ fn buttons_and_wheel_move_the_camera_and_the_left_button_is_the_tool_s() {
         phase: egui::TouchPhase::Move,
         source: egui::MouseWheelSource::Wheel,
     });
+
     for _ in 0..12 {
         window.step();
     }
+
     let after = window.state().borrow().view();
     assert!(
         after.camera.distance < 0.9 * before.camera.distance,
         "nearer by the wheel"
     );
+
     assert!(
         after.project(under).expect("in front").distance(cursor) < 0.05,
         "what was under the cursor stays there"
@@ -511,9 +568,11 @@ fn drag(window: &mut Window, button: PointerButton, modifiers: Modifiers, from: 
         pressed,
         modifiers,
     };
+
     window.event_modifiers(egui::Event::PointerMoved(from), modifiers);
     window.event_modifiers(press(from, true), modifiers);
     window.step();
+
     for k in 1..=4 {
         window.event_modifiers(
             egui::Event::PointerMoved(from.lerp(to, k as f32 / 4.0)),
@@ -521,19 +580,22 @@ fn drag(window: &mut Window, button: PointerButton, modifiers: Modifiers, from: 
         );
         window.step();
     }
+
     window.event_modifiers(press(to, false), modifiers);
     window.step();
     window.step();
 }
 
 #[test]
-fn a_side_is_looked_from_by_key_and_by_the_corner_axes() {
+fn standard_views_are_chosen_by_key_and_by_the_axes() {
     let Some(state) = adapter_or_skip() else {
         return;
     };
+
     let mut window = window(&state, Theme::Dark, shown(Scene::of(Model::of(&head()))));
     window.hover_at(pos2(300.0, 300.0));
     window.run();
+
     let back = |window: &Window| window.state().borrow().camera.axes().back;
     for (key, modifiers, expected) in [
         (egui::Key::Num1, Modifiers::NONE, DVec3::Z),
@@ -547,37 +609,43 @@ fn a_side_is_looked_from_by_key_and_by_the_corner_axes() {
         window.run();
         assert!(back(&window).distance(expected) < 1e-12, "{key:?}");
     }
+
     window.key_press(egui::Key::Num5);
     window.run();
     assert_eq!(
         window.state().borrow().camera.projection,
         Projection::Orthographic
     );
+
     window.get_by_label("Right view, Viewport").click();
     window.run();
     assert!(back(&window).distance(DVec3::X) < 1e-12);
 }
 
 #[test]
-fn a_gizmo_drags_a_place_along_its_axis() {
+fn a_gizmo_drags_a_point_along_its_axis() {
     let Some(state) = adapter_or_skip() else {
         return;
     };
+
     let mut scene = shown(Scene::of(Model::of(&head())));
     let place = scene.scene.bounds().expect("a head").center();
     scene.place = Some(place);
     scene.camera.look_from(Side::Front);
+
     let mut window = window(&state, Theme::Dark, scene);
     window.run();
     picture(&mut window, "gizmo dark");
-    let grip = window.get_by_label("Move ball along X").rect().center();
+
+    let handle = window.get_by_label("Move ball along X").rect().center();
     drag(
         &mut window,
         PointerButton::Primary,
         Modifiers::NONE,
-        grip,
-        grip + vec2(50.0, 20.0),
+        handle,
+        handle + vec2(50.0, 20.0),
     );
+
     let moved = window.state().borrow().place.expect("still there");
     let expected = 50.0 * window.state().borrow().view().world_per_pixel(place);
     assert!(
@@ -585,6 +653,7 @@ fn a_gizmo_drags_a_place_along_its_axis() {
             && ((moved - place) * (DVec3::Y + DVec3::Z)).length() < 1e-12,
         "{moved} from {place}"
     );
+
     assert_eq!(
         window.state().borrow().tool_drags,
         0,
@@ -593,50 +662,58 @@ fn a_gizmo_drags_a_place_along_its_axis() {
 }
 
 #[test]
-fn translucent_solids_let_the_model_through() {
+fn the_model_is_visible_through_translucent_solids() {
     let Some(state) = adapter_or_skip() else {
         return;
     };
+
     let mesh = head();
     let bounds = mesh.bounds().expect("a head");
     let radius = 0.22 * bounds.diagonal();
     let ball = Solids::shared()
         .sphere(bounds.center() + DVec3::Z * radius, radius)
         .with_paint(Paint::Plain(Color32::from_rgb(70, 150, 240)));
+
     let capsule = Solids::shared().capsule(
         bounds.min,
         bounds.min + DVec3::Y * bounds.size().y,
         0.2 * radius,
     );
     let arrow = Solids::shared().arrow(bounds.max, bounds.max + DVec3::X * radius, 0.05 * radius);
+
     let opaque = Scene {
         models: vec![Model::of(&mesh), ball.clone(), capsule, arrow],
     };
     let mut through = opaque.clone();
+
     through.models[1].opacity = 0.4;
     let mut window = window(&state, Theme::Dark, shown(through));
     window.state().borrow_mut().camera.look_from(Side::Front);
+
     let seen_through = picture(&mut window, "translucent dark");
     window.state().borrow_mut().scene = opaque;
     let hidden = picture(&mut window, "opaque dark");
     let middle = |image: &Image| image.at(SIZE[0] / 2.0, SIZE[1] / 2.0).map(i32::from);
     let blueness = |[red, _, blue, _]: [i32; 4]| blue - red;
+
     assert!(blueness(middle(&hidden)) > blueness(middle(&seen_through)) + 20);
     assert!(blueness(middle(&seen_through)) > 0);
 }
 
 #[test]
-fn without_a_card_a_sentence_stands_in_its_place() {
+fn without_a_graphics_card_a_message_is_shown() {
     let mesh = head();
     let surface = Surface::of(&mesh);
     let scene = Scene::of(Model::new(
         Arc::clone(&surface),
         Vertices::of(&mesh, mesh.positions()),
     ));
+
     let mut shown = shown(scene);
     let mut window = Harness::builder()
         .with_size(vec2(500.0, 400.0))
         .build_ui(|ui| show_ui(ui, &mut shown));
+
     window.run();
     assert!(
         window.query_by_label("Viewport").is_some(),

@@ -1,4 +1,4 @@
-//! Finding partners: `method/triangles of the source x triangles of the target`.
+//! Correspondence: `method/triangles of the source x triangles of the target`.
 
 mod creature;
 
@@ -23,8 +23,9 @@ fn correspondence(c: &mut Criterion) {
     // About the sizes of the horse and the camel.
     let (source, target) = (creature(5, 1.0), creature(6, 1.3));
     let markers = Markers::new((0..42).map(|v| (v, v)).collect());
+
     for (name, method) in [
-        ("warp", CorrespondenceMethod::Warp),
+        ("warp", CorrespondenceMethod::Wang2008),
         ("registration", CorrespondenceMethod::Registration),
     ] {
         let options = CorrespondenceOptions::default().with_method(method);

@@ -19,8 +19,8 @@ use pliant_mesh::glam::{DMat3, DVec3};
 use pliant_rig::Clip;
 use pliant_transfer::{
     Correspondence, CorrespondenceMethod, CorrespondenceOptions, Layer, Markers, Reconstruction,
-    ReconstructionForm, ReconstructionWorkspace, Source, Synthesis, SynthesisOptions, TriangleMap,
-    nearest_compatible_triangles,
+    ReconstructionWeighting, ReconstructionWorkspace, Source, Synthesis, SynthesisOptions,
+    TriangleMap, nearest_compatible_triangles,
 };
 
 use creature::creature;
@@ -35,6 +35,7 @@ fn time<T>(name: &str, rounds: usize, mut work: impl FnMut() -> T) -> T {
             start.elapsed().as_secs_f64() * 1e3
         })
         .collect();
+
     spans.sort_by(f64::total_cmp);
     println!(
         "{name:44} {:9.3} ms   ({:.3} to {:.3})",
@@ -42,6 +43,7 @@ fn time<T>(name: &str, rounds: usize, mut work: impl FnMut() -> T) -> T {
         spans[0],
         spans[rounds - 1]
     );
+
     result
 }
 
@@ -81,6 +83,7 @@ fn time_a_frame(folder: &Folder) {
     let (source, target) = (creature(6, 1.0), creature(6, 1.1));
     let size = target.triangles().len().to_string();
     black_box(target.topology()); // Built once per mesh; not part of the factor.
+
     let nearest = time(&format!("nearest/{size}"), 9, || {
         nearest_compatible_triangles(&source, &target).expect("finite meshes")
     });
@@ -88,20 +91,23 @@ fn time_a_frame(folder: &Folder) {
         .iter()
         .map(|found| found.map_or(0, |(s, _)| s))
         .collect();
+
     let map = TriangleMap::new(partners.iter().map(|&s| [(s, 1.0)]));
     let clip = waves(&source);
     let factor = time(&format!("factor/{size}"), 9, || {
-        Reconstruction::factor(&target, ReconstructionForm::AreaWeighted).expect("a factor")
+        Reconstruction::factor(&target, ReconstructionWeighting::Area).expect("a factor")
     });
     let sources = vec![Source {
         clip: &clip,
         map: Cow::Borrowed(&map),
     }];
+
     let layers = vec![Layer::whole(
         0,
         vec![1.0; partners.len()],
         clip.frames().len(),
     )];
+
     let mut synthesis = Synthesis::with_factor(
         &target,
         &factor,
@@ -110,23 +116,26 @@ fn time_a_frame(folder: &Folder) {
         SynthesisOptions::default(),
     )
     .expect("a synthesis");
+
     let mut k = 0;
     time(&format!("frame/{size}"), 31, || {
         black_box(synthesis.frame(k % clip.frames().len()));
         k += 1;
     });
+
     let frame = synthesis.frame(clip.frames().len() - 1).to_vec();
-    let (mut workspace, mut positions) = (
-        ReconstructionWorkspace::default(),
-        target.positions().to_vec(),
-    );
+    let mut workspace = ReconstructionWorkspace::default();
+    let mut positions = target.positions().to_vec();
+
     time(&format!("solve/{size}"), 31, || {
         factor.solve_into(synthesis.gradients(), &mut workspace, &mut positions)
     });
+
     for (name, mesh) in [("source", &source), ("target", &target)] {
         folder.points(name, mesh.positions());
         folder.triangles(&format!("{name}-triangles"), mesh.triangles());
     }
+
     folder.numbers("partners", partners.iter().copied());
     folder.points("pose", clip.frames().last().expect("frames"));
     folder.points("frame", &frame);
@@ -159,13 +168,13 @@ fn time_horse_and_camel(data: &Path, folder: &Folder) {
         )
         .and_then(|asset| asset.clip())
     };
-    let (horse, camel) = (
-        clip("horse").expect("the horse"),
-        clip("camel").expect("the camel"),
-    );
+
+    let horse = clip("horse").expect("the horse");
+    let camel = clip("camel").expect("the camel");
     let text =
         std::fs::read_to_string(data.join("horse-camel/horse_camel.cons")).expect("the markers");
     let markers = Markers::parse(&text).expect("markers");
+
     for (name, clip) in [("horse", &horse), ("camel", &camel)] {
         folder.points(name, clip.reference().positions());
         folder.triangles(&format!("{name}-triangles"), clip.reference().triangles());
@@ -177,19 +186,22 @@ fn time_horse_and_camel(data: &Path, folder: &Folder) {
             ),
         );
     }
+
     for count in [107, 40, 17] {
         let some = markers.spread_over(horse.reference(), count);
         folder.numbers(
             &format!("markers-{count}-horse"),
             some.pairs().iter().map(|pair| pair.0),
         );
+
         folder.numbers(
             &format!("markers-{count}-camel"),
             some.pairs().iter().map(|pair| pair.1),
         );
+
         for (name, method) in [
             ("ours", CorrespondenceMethod::Auto),
-            ("warp", CorrespondenceMethod::Warp),
+            ("warp", CorrespondenceMethod::Wang2008),
         ] {
             let options = CorrespondenceOptions::default().with_method(method);
             let find = || {
@@ -197,6 +209,7 @@ fn time_horse_and_camel(data: &Path, folder: &Folder) {
                     .expect("a correspondence")
             };
             let found = time(&format!("{name}/horse-camel-{count}"), 5, find);
+
             folder.points(&format!("{name}-{count}"), &found.source_on_target);
             let first = found.map.rows().map(heaviest).collect::<Vec<_>>();
             folder.numbers(&format!("{name}-{count}-map"), first.into_iter());
@@ -223,9 +236,11 @@ fn main() {
         println!("name a folder for the peers' input");
         return;
     };
+
     std::fs::create_dir_all(&folder).expect("a folder");
     let folder = Folder(folder.into());
     time_a_frame(&folder);
+
     if let Some(data) = std::env::var_os("PLIANT_DATA") {
         time_horse_and_camel(Path::new(&data), &folder);
     }

@@ -1,31 +1,33 @@
+//! Errors of this crate.
+
 use pliant_linalg::LinalgError;
 use pliant_mesh::MeshError;
-use pliant_rig::RigError;
+use pliant_rig::{Clip, RigError};
 use thiserror::Error;
 
-/// What can be wrong with a transfer.
+/// An error of a transfer.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum TransferError {
-    /// A mesh.
+    /// An error of a mesh.
     #[error(transparent)]
     Mesh(#[from] MeshError),
-    /// A clip or rig.
+    /// An error of a clip or rig.
     #[error(transparent)]
     Rig(#[from] RigError),
-    /// A linear system.
+    /// An error of a linear solver.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
     /// An array does not have one entry per triangle.
     #[error(
-        "{what}: {found} entries where {expected} are needed, one per triangle of the fan triangulation"
+        "{what}: {found} entries instead of {expected}, one per triangle of the fan triangulation"
     )]
     Count {
         /// The array.
         what: &'static str,
         /// Its length.
         found: usize,
-        /// The length that fits.
+        /// The required length.
         expected: usize,
     },
     /// A number outside its range.
@@ -35,11 +37,11 @@ pub enum TransferError {
         what: &'static str,
         /// Its value.
         value: f64,
-        /// The range that works.
+        /// The valid range.
         needed: &'static str,
     },
     /// A clip without frames.
-    #[error("the clip has no frames; give one with at least one pose")]
+    #[error("the clip has no frames; use a clip with at least one frame")]
     NoFrames,
     /// A frame with NaN or infinite positions.
     #[error(
@@ -51,43 +53,45 @@ pub enum TransferError {
         /// The first such vertex.
         vertex: usize,
     },
-    /// A map that names a triangle which the source does not have.
+    /// A map names a triangle that the source does not have.
     #[error(
-        "the map takes triangle {triangle} of a source that has {triangles}; make the map for this source"
+        "the map names triangle {triangle} of a source with {triangles} triangles, counted from 0; compute the map for this source"
     )]
     NoSuchSourceTriangle {
-        /// The triangle named.
+        /// The triangle in the map.
         triangle: usize,
-        /// How many there are.
+        /// Number that exist.
         triangles: usize,
     },
-    /// A layer that names a source which is not there.
-    #[error("layer {layer} takes source {source_index}, but there are {sources} (counted from 0)")]
+    /// A layer names a source that does not exist.
+    #[error(
+        "layer {layer} uses source {source_index}, but there are {sources} sources, counted from 0; correct the layer"
+    )]
     NoSuchSource {
         /// The layer, counted from 0.
         layer: usize,
         /// The source it names.
         source_index: usize,
-        /// How many there are.
+        /// Number that exist.
         sources: usize,
     },
-    /// A layer whose frames the clip does not have.
+    /// A layer uses frames that the clip does not have.
     #[error(
-        "layer {layer} takes frames {first} to {last} of a clip with {frames} (counted from 0); give a range inside"
+        "layer {layer} uses frames {first} to {last} of a clip with {frames} frames, counted from 0; give a range inside"
     )]
     BadFrames {
         /// The layer, counted from 0.
         layer: usize,
-        /// The first frame it takes.
+        /// The first frame it uses.
         first: usize,
         /// The last one.
         last: usize,
-        /// How many there are.
+        /// Number that exist.
         frames: usize,
     },
-    /// A layer that never ends.
+    /// A layer that is too long.
     #[error(
-        "layer {layer} ends after {end} frames, and {most} is the most; check where it begins and its speed"
+        "layer {layer} ends after {end} frames, and {most} is the most; check its start and its speed"
     )]
     EndlessLayer {
         /// The layer, counted from 0.
@@ -97,12 +101,12 @@ pub enum TransferError {
         /// The most frames.
         most: usize,
     },
-    /// A synthesis without layers.
-    #[error("no layer is given; name at least one source and region")]
+    /// A synthesis has no layers.
+    #[error("no layer is given; give at least one source and region")]
     NoLayers,
-    /// A stroke that leaves its part of the mesh.
+    /// A stroke crosses to another component.
     #[error(
-        "no edges lead from vertex {from} of a stroke to vertex {to}; keep a stroke on one part of the mesh"
+        "no edges connect vertex {from} of a stroke to vertex {to}; keep a stroke on one connected component of the mesh"
     )]
     BrokenStroke {
         /// A vertex of the stroke.
@@ -115,7 +119,7 @@ pub enum TransferError {
         "{marker} names {side} vertex {vertex}, but the {side} has {vertices} vertices, counted from 0; correct the pair or remove it"
     )]
     MarkerOutOfRange {
-        /// The marker, as messages call it.
+        /// The marker's label.
         marker: String,
         /// "source" or "target".
         side: &'static str,
@@ -124,14 +128,14 @@ pub enum TransferError {
         /// How many vertices that mesh has.
         vertices: usize,
     },
-    /// Too few different markers to hold a correspondence.
+    /// Too few distinct markers for a correspondence.
     #[error(
-        "{found} different marker pair(s); at least {needed} are needed, spread over the shape"
+        "{found} distinct marker pair(s) are given; at least {needed} are needed, spread over the shape"
     )]
     TooFewMarkers {
-        /// How many different pairs there are.
+        /// Number of distinct pairs.
         found: usize,
-        /// How many are needed.
+        /// Number of required pairs.
         needed: usize,
     },
     /// A marker file cannot be read.
@@ -142,7 +146,7 @@ pub enum TransferError {
     MarkerSyntax {
         /// The line, counted from 1, or the entry, counted from 0.
         place: String,
-        /// What is wrong there.
+        /// The mistake.
         what: String,
     },
     /// A file of landmarks cannot be read.
@@ -152,47 +156,47 @@ pub enum TransferError {
     LandmarkSyntax {
         /// The line, counted from 1, or the entry's name.
         place: String,
-        /// What is wrong there.
+        /// The mistake.
         what: String,
     },
-    /// A marker's name that a table cannot hold.
+    /// A marker name that a CSV file cannot contain.
     #[error(
-        "the marker name '{name}' has a separator in it that a CSV cannot hold; write JSON, or rename it"
+        "the marker name '{name}' contains a separator, which a CSV file cannot contain; write JSON, or rename the marker"
     )]
     NameNotForCsv {
         /// The name.
         name: String,
     },
-    /// A rig without targets.
-    #[error("the source has no targets; name a rig")]
+    /// A rig has no targets.
+    #[error("the source has no targets; use a rig")]
     NoTargets,
-    /// The work was asked to stop.
+    /// The progress asked to stop.
     #[error("stopped")]
     Stopped,
-    /// A mesh that is a single point.
-    #[error("all vertices of the {what} are in one place; there is no shape to go by")]
+    /// All vertices of a mesh coincide.
+    #[error("all vertices of the {what} coincide, so it has no shape; check the file")]
     NoExtent {
         /// "source" or "target".
         what: &'static str,
     },
-    /// The paper's warp knows nothing but markers.
-    #[error("the warp goes by markers alone; give some, or take another method")]
+    /// The warp of Wang and Lee 2008 needs markers.
+    #[error("the warp needs markers; give some, or use another method")]
     WarpWithoutMarkers,
-    /// Triangle by triangle is only for poses of one mesh.
+    /// The identity is defined for poses of one mesh only.
     #[error(
-        "source and target have other faces, so that their triangles do not correspond one by one; take another method"
+        "source and target have different faces, so their triangles do not correspond one by one; use another method"
     )]
     OtherSurface,
-    /// A map that is better not used, where the caller asked to be refused.
-    #[error("the correspondence is not usable: {problems}")]
+    /// A bad map, with [`BadMapPolicy::Reject`](crate::BadMapPolicy::Reject).
+    #[error("the correspondence is not usable: {warnings}")]
     BadMap {
-        /// What is wrong with it.
-        problems: String,
+        /// The report's warnings.
+        warnings: String,
     },
 }
 
 impl TransferError {
-    /// Declines an array without one entry per triangle.
+    /// Rejects an array without one entry per triangle.
     pub(crate) fn check_count(
         what: &'static str,
         found: usize,
@@ -207,5 +211,19 @@ impl TransferError {
                 expected,
             })
         }
+    }
+
+    /// Rejects a clip that has no frames or a position that is not finite.
+    pub(crate) fn check_frames(clip: &Clip) -> Result<(), Self> {
+        if clip.frames().is_empty() {
+            return Err(Self::NoFrames);
+        }
+
+        for (frame, positions) in clip.frames().iter().enumerate() {
+            if let Some(vertex) = positions.iter().position(|p| !p.is_finite()) {
+                return Err(Self::FrameNotFinite { frame, vertex });
+            }
+        }
+        Ok(())
     }
 }

@@ -1,11 +1,11 @@
-//! What becomes of the way that a source covers.
+//! Root motion: the rigid translation of the whole character.
 //!
-//! **Problem.** Deformation gradients know nothing of where a mesh is; the paper holds one vertex
-//! still, and whatever walks slides.
+//! **Problem.** Deformation gradients do not contain the position of a mesh. Wang and Lee 2008 fix
+//! one vertex, so a walking character slides.
 //!
-//! **Equation.** With `s(f)` the centroid of the source in frame `f` (by the area of the target
-//! triangles that take from it), `s₀` that of its reference, and `d` the diagonals of the bounding
-//! boxes at rest, the target's centroid goes to
+//! **Equation.** With `s(f)` the centroid of the source in frame `f` (weighted by the area of the
+//! target triangles that take from it), `s₀` that of its reference, and `d` the diagonals of the
+//! bounding boxes at rest, the target's centroid is at
 //!
 //! ```text
 //! c(f) = c₀ + (d_target / d_source) (s(f) − s₀)        carry
@@ -15,56 +15,19 @@
 //! **Source.** Wang and Lee, "Example-driven animation synthesis", 2008, name it an open problem in
 //! section 5.
 //!
-//! **Ours.** The root is the centroid by area: it needs no skeleton and no marker, and for a mesh
-//! on itself `carry` is exact. It belongs to the layers that hold more than half of the main shell;
-//! a swinging trunk does not move the animal.
+//! **Departures.** The root is the centroid by area: it needs no skeleton and no marker, and for a
+//! mesh on itself `carry` is exact. Only layers that hold more than half of the main component move
+//! the root; a swinging trunk does not move the animal.
 
-use pliant_mesh::Mesh;
+use serde::{Deserialize, Serialize};
 
-/// What becomes of the way that a source covers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// How to treat the source's root motion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum RootMotion {
-    /// The target covers the same way for its size.
+    /// The target covers the same path, scaled by its size.
     #[default]
     Carry,
     /// The target's centroid stays in place.
     Fix,
-}
-
-/// How much larger `target` is than `source`, by the diagonals of their boxes; one where either has
-/// no extent.
-#[must_use]
-pub(crate) fn diagonal_ratio(target: &Mesh, source: &Mesh) -> f64 {
-    let diagonal = |mesh: &Mesh| mesh.bounds().map_or(0.0, |bounds| bounds.diagonal());
-    let (target, source) = (diagonal(target), diagonal(source));
-    if target > 0.0 && source > 0.0 {
-        target / source
-    } else {
-        1.0
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use pliant_mesh::shapes;
-
-    #[test]
-    fn the_ratio_of_sizes_is_that_of_the_scale() {
-        let sheet = shapes::bumpy_sheet(3, 0.2);
-        let large = sheet
-            .posed(sheet.positions().iter().map(|p| *p * 8.0).collect())
-            .unwrap();
-        assert_eq!(diagonal_ratio(&large, &sheet), 8.0);
-        let point = sheet
-            .posed(vec![sheet.positions()[0]; sheet.vertex_count()])
-            .unwrap();
-        assert_eq!(
-            (
-                diagonal_ratio(&point, &sheet),
-                diagonal_ratio(&sheet, &point)
-            ),
-            (1.0, 1.0)
-        );
-    }
 }

@@ -1,11 +1,11 @@
-//! Turning, moving and scaling one shape onto another.
+//! Similarity transformation: rotation, translation and scale of one shape onto another.
 //!
 //! **Equation.** `x ↦ R (s x) + t` with the least `Σ |R (s pᵢ) + t − qᵢ|²` for the rotation and the
 //! translation; the scale is the ratio of the spreads, `s² = Σ |qᵢ − q̄|² / Σ |pᵢ − p̄|²`.
 //!
 //! **Source.** Horn, "Closed-form solution of absolute orientation using unit quaternions", 1987,
-//! for the symmetric scale: fitting `q` to `p` gives the inverse, where the least-squares scale
-//! would shrink both ways.
+//! for the symmetric scale: the fit of `q` to `p` is the inverse, while the least-squares scale would
+//! shrink in both directions.
 
 use pliant_linalg::RigidMotion;
 use pliant_mesh::glam::DVec3;
@@ -22,23 +22,25 @@ pub struct Similarity {
 }
 
 impl Similarity {
-    /// Nothing moves.
+    /// The identity.
     pub const IDENTITY: Self = Self {
         scale: 1.0,
         motion: RigidMotion::IDENTITY,
     };
 
-    /// The similarity that takes `from` to `to` best; scale one where either has no extent.
+    /// The similarity that takes `from` to `to` best; the scale is one if either has no extent.
     ///
     /// # Errors
     /// If the lists differ in length.
     pub fn fit(from: &[DVec3], to: &[DVec3]) -> Result<Self, TransferError> {
+        // The ratio of the spreads: symmetric in both shapes.
         let ratio = (spread(to) / spread(from)).sqrt();
         let scale = if ratio.is_finite() && ratio > 0.0 {
             ratio
         } else {
             1.0
         };
+
         let scaled: Vec<DVec3> = from.iter().map(|&p| p * scale).collect();
         Ok(Self {
             scale,
@@ -46,13 +48,13 @@ impl Similarity {
         })
     }
 
-    /// Where `point` goes.
+    /// The image of `point`.
     #[must_use]
     pub fn apply(&self, point: DVec3) -> DVec3 {
         self.motion.apply(point * self.scale)
     }
 
-    /// Where all `points` go.
+    /// The images of all `points`.
     #[must_use]
     pub fn apply_all(&self, points: &[DVec3]) -> Vec<DVec3> {
         points.iter().map(|&p| self.apply(p)).collect()
@@ -72,13 +74,14 @@ mod tests {
     use pliant_mesh::shapes::bumpy_sheet;
 
     #[test]
-    fn a_similar_copy_is_met_exactly_and_fitting_back_gives_the_inverse() {
+    fn a_similar_copy_is_fitted_exactly_and_the_fit_back_is_the_inverse() {
         let points = bumpy_sheet(5, 0.3).positions().to_vec();
-        let turn = DQuat::from_scaled_axis(DVec3::new(1.0, -2.0, 0.5));
+        let rotation = DQuat::from_scaled_axis(DVec3::new(1.0, -2.0, 0.5));
         let copy: Vec<DVec3> = points
             .iter()
-            .map(|&p| turn * p * 3.0 + DVec3::new(5.0, 6.0, -7.0))
+            .map(|&p| rotation * p * 3.0 + DVec3::new(5.0, 6.0, -7.0))
             .collect();
+
         let there = Similarity::fit(&points, &copy).unwrap();
         let back = Similarity::fit(&copy, &points).unwrap();
         assert!(
@@ -90,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn one_point_is_moved_without_being_scaled() {
+    fn one_point_is_translated_without_a_scale() {
         let fit = Similarity::fit(&[DVec3::X], &[DVec3::Y]).unwrap();
         assert_eq!((fit.scale, fit.apply(DVec3::X)), (1.0, DVec3::Y));
     }

@@ -29,19 +29,23 @@ pub(crate) fn corner_pairs() -> Vec<(u32, u32)> {
 
 /// The same surface with vertices and triangles in another order, and where each triangle was.
 pub(crate) fn shuffled(mesh: &Mesh) -> (Mesh, Vec<u32>) {
-    let (n, m) = (mesh.vertex_count() as u64, mesh.triangles().len() as u64);
+    let n = mesh.vertex_count() as u64;
+    let m = mesh.triangles().len() as u64;
     // Multiplying by a prime that divides neither count visits everything once.
     let spread = |i: u64, count: u64| (i * 1_000_003 % count) as usize;
+
     let mut positions = vec![DVec3::ZERO; n as usize];
     for (i, &p) in mesh.positions().iter().enumerate() {
         positions[spread(i as u64, n)] = p;
     }
+
     let order: Vec<u32> = (0..m).map(|t| spread(t, m) as u32).collect();
     let triangle = |&t: &u32| {
         let [a, b, c] = mesh.triangles()[t as usize].map(|v| spread(u64::from(v), n) as u32);
         [b, c, a]
     };
     let triangles: Vec<[u32; 3]> = order.iter().map(triangle).collect();
+
     (
         Mesh::from_triangles(positions, &triangles).expect("the same surface"),
         order,
@@ -64,16 +68,19 @@ pub(crate) fn halved(mesh: &Mesh) -> Mesh {
             .iter()
             .map(|[a, b]| mesh.positions()[*a as usize].midpoint(mesh.positions()[*b as usize])),
     );
+
     let quarters = |(&[a, b, c], sides): (&[u32; 3], &[u32; 3])| {
         let [ab, bc, ca] = sides.map(|e| first + e);
         [[a, ab, ca], [b, bc, ab], [c, ca, bc], [ab, bc, ca]]
     };
+
     let triangles: Vec<[u32; 3]> = mesh
         .triangles()
         .iter()
         .zip(mesh.topology().triangle_edges())
         .flat_map(quarters)
         .collect();
+
     Mesh::from_triangles(positions, &triangles).expect("the same surface")
 }
 
@@ -87,6 +94,7 @@ pub(crate) fn leg(height: f64) -> Mesh {
         line(0.0, height),
     ]
     .concat();
+
     Mesh::from_polygons(
         points,
         &[vec![0, 2, 3, 1], vec![2, 4, 5, 3], vec![4, 6, 7, 5]],
@@ -98,7 +106,8 @@ pub(crate) fn leg(height: f64) -> Mesh {
 /// three.
 pub(crate) fn stepping(mesh: &Mesh) -> Clip {
     let frame = |k: usize| {
-        let (lean, lift) = (0.05 * k.min(5) as f64, k.saturating_sub(5) as f64);
+        let lean = 0.05 * k.min(5) as f64;
+        let lift = k.saturating_sub(5) as f64;
         mesh.positions()
             .iter()
             .map(|p| DVec3::new(p.x + lean * p.y + 0.1 * lift, p.y + 0.3 * lift, p.z))

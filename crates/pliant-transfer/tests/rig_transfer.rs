@@ -1,4 +1,4 @@
-//! A rig's shapes on other heads.
+//! Rig transfer: the targets of a rig on other heads.
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DQuat, DVec3, Vec3};
@@ -8,22 +8,21 @@ use pliant_transfer::{
     RigTransferOptions, TransferError, TransferredRig,
 };
 
-/// A sheet with a slit along the x axis, which two lips close; a second sheet beside it is a shell
-/// of its own.
+/// A sheet with an opening along the x axis, which two lips close; a second sheet beside it is a
+/// component of its own.
 ///
-/// The slit is open for |x| < 1, widest in the middle.
-fn slit(columns: usize) -> Mesh {
+/// It is open for |x| < 1, widest in the middle.
+fn sheet_with_opening(columns: usize) -> Mesh {
     let rows = columns / 2;
     let (mut points, mut triangles) = (Vec::new(), Vec::new());
     for half in [1.0, -1.0] {
         let first = points.len() as u32;
         for r in 0..=rows {
             for c in 0..=columns {
-                let (x, t) = (
-                    4.0 * c as f64 / columns as f64 - 2.0,
-                    r as f64 / rows as f64,
-                );
+                let x = 4.0 * c as f64 / columns as f64 - 2.0;
+                let t = r as f64 / rows as f64;
                 let rim = 0.3 * (1.0 - x * x).max(0.0);
+
                 points.push(DVec3::new(
                     x,
                     half * (rim + (2.0 - rim) * t),
@@ -31,10 +30,14 @@ fn slit(columns: usize) -> Mesh {
                 ));
             }
         }
+
         for r in 0..rows as u32 {
             for c in 0..columns as u32 {
                 let at = |r: u32, c: u32| first + r * (columns as u32 + 1) + c;
-                let (a, b, d, e) = (at(r, c), at(r, c + 1), at(r + 1, c), at(r + 1, c + 1));
+                let a = at(r, c);
+                let b = at(r, c + 1);
+                let d = at(r + 1, c);
+                let e = at(r + 1, c + 1);
                 let faces = [[a, b, d], [b, e, d]];
                 triangles.extend(if half > 0.0 {
                     faces
@@ -44,6 +47,7 @@ fn slit(columns: usize) -> Mesh {
             }
         }
     }
+
     weld(&points, &triangles)
 }
 
@@ -60,10 +64,12 @@ fn weld(points: &[DVec3], triangles: &[[u32; 3]]) -> Mesh {
             }
         })
         .collect();
+
     let triangles: Vec<[u32; 3]> = triangles
         .iter()
         .map(|t| t.map(|v| names[v as usize]))
         .collect();
+
     Mesh::from_triangles(kept, &triangles).unwrap()
 }
 
@@ -89,17 +95,19 @@ fn dense(name: &str, mesh: &Mesh, field: impl Fn(DVec3) -> DVec3) -> Target {
 
 /// Two sliders, an in-between, a combination, and every setting that a rig has.
 fn rig(columns: usize) -> Rig {
-    let mesh = slit(columns);
+    let mesh = sheet_with_opening(columns);
     let mut lid = dense("lid", &mesh, lid_field);
     let half = dense("", &mesh, |p| {
         lid_field(p) * 0.5 + DVec3::Z * 0.2 * lid_field(p).length()
     });
+
     lid.in_betweens = vec![InBetween {
         name: "half".into(),
         weight: 0.5,
         vertices: half.vertices,
         deltas: half.deltas,
     }];
+
     let both = dense("", &mesh, |p| {
         DVec3::X * 0.3 * bulge_field(p).length() * lid_field(p).length()
     });
@@ -110,6 +118,7 @@ fn rig(columns: usize) -> Rig {
         vertices: both.vertices,
         deltas: both.deltas,
     };
+
     let bulge = dense("bulge", &mesh, bulge_field);
     let sliders = vec![
         Slider {
@@ -124,16 +133,19 @@ fn rig(columns: usize) -> Rig {
             ..Slider::default()
         },
     ];
+
     let rig = Rig::new(mesh, vec![lid, bulge])
         .unwrap()
         .with_sliders(sliders)
         .unwrap()
         .with_combinations(vec![combination])
         .unwrap();
+
     let group = SliderGroup {
         name: "all".into(),
         sliders: vec![0, 1],
     };
+
     rig.with_groups(vec![group])
         .unwrap()
         .with_exclusive_pairs(vec![[0, 1]])
@@ -178,12 +190,12 @@ fn apart(a: &Rig, b: &Rig, change: impl Fn(Vec3) -> DVec3) -> f64 {
     let n = a.neutral().vertex_count();
     let full = |(vertices, deltas): (&[u32], &[Vec3])| {
         let mut dense = vec![Vec3::ZERO; n];
-        vertices
-            .iter()
-            .zip(deltas)
-            .for_each(|(&v, &d)| dense[v as usize] = d);
+        for (&v, &d) in vertices.iter().zip(deltas) {
+            dense[v as usize] = d;
+        }
         dense
     };
+
     a.shapes()
         .zip(b.shapes())
         .flat_map(|(a, b)| {
@@ -201,24 +213,27 @@ fn a_mesh_gets_its_own_rig_with_in_betweens_combinations_and_settings() {
     let rig = rig(24);
     let made = onto_same_triangles(&rig, rig.neutral(), RigTransferOptions::default()).rig;
     let error = apart(&rig, &made, |d| d.as_dvec3());
+
     assert!(error < 2e-6 * diagonal(rig.neutral()), "{error}");
     assert_eq!(
         (made.sliders(), made.groups(), made.exclusive_pairs()),
         (rig.sliders(), rig.groups(), rig.exclusive_pairs())
     );
     assert_eq!(made.activation(), rig.activation());
+
     let names = |rig: &Rig| {
         rig.targets()
             .iter()
             .map(|t| (t.name.clone(), t.in_betweens.len()))
             .collect::<Vec<_>>()
     };
+
     assert_eq!(names(&made), names(&rig));
     assert_eq!(made.combinations()[0].name, "lid_bulge");
 }
 
 #[test]
-fn on_a_turned_scaled_and_moved_copy_displacements_turn_and_scale() {
+fn on_a_similar_copy_displacements_rotate_and_scale() {
     let rig = rig(24);
     let turn = DQuat::from_scaled_axis(DVec3::new(0.4, -1.7, 0.9));
     let go = |p: DVec3| turn * p * 30.0 + DVec3::new(5.0, -80.0, 3.0);
@@ -226,13 +241,14 @@ fn on_a_turned_scaled_and_moved_copy_displacements_turn_and_scale() {
         .neutral()
         .posed(rig.neutral().positions().iter().map(|&p| go(p)).collect())
         .unwrap();
+
     let made = onto_same_triangles(&rig, &target, RigTransferOptions::default()).rig;
     let error = apart(&rig, &made, |d| turn * d.as_dvec3() * 30.0);
     assert!(error < 2e-6 * diagonal(&target), "{error}");
 }
 
 #[test]
-fn what_no_source_vertex_moves_keeps_its_place_to_the_bit_on_another_shape() {
+fn vertices_that_no_source_vertex_moves_stay_in_place_to_the_bit() {
     let rig = rig(24);
     let warp = |p: DVec3| {
         DVec3::new(
@@ -241,11 +257,13 @@ fn what_no_source_vertex_moves_keeps_its_place_to_the_bit_on_another_shape() {
             p.z + 0.2 * (2.0 * p.y).sin(),
         )
     };
+
     let target = rig
         .neutral()
         .posed(rig.neutral().positions().iter().map(|&p| warp(p)).collect())
         .unwrap();
     let made = onto_same_triangles(&rig, &target, RigTransferOptions::default());
+
     for (old, new) in rig.targets().iter().zip(made.rig.targets()) {
         let around = target.topology().vertex_neighbors();
         let touched = |v: &u32| {
@@ -255,13 +273,14 @@ fn what_no_source_vertex_moves_keeps_its_place_to_the_bit_on_another_shape() {
                     .iter()
                     .any(|n| old.vertices.contains(n))
         };
+
         assert!(new.vertices.iter().all(touched), "{}", new.name);
         assert!(new.vertices.len() > old.vertices.len() / 2);
     }
 }
 
 #[test]
-fn a_posed_combination_is_the_transferred_pose() {
+fn the_pose_of_a_combination_is_the_transferred_pose() {
     // The pose of all drivers as a target of its own says what the combination must add up to.
     let rig = rig(24);
     let pose = rig.evaluate(&[1.0, 1.0]);
@@ -269,12 +288,14 @@ fn a_posed_combination_is_the_transferred_pose() {
         .iter()
         .zip(rig.neutral().positions())
         .map(|(p, rest)| (*p - *rest).as_vec3());
+
     let alone = Rig::new(
         rig.neutral().clone(),
         vec![Target::from_dense("pose", deltas)],
     )
     .unwrap();
     let warp = |p: DVec3| DVec3::new(1.2 * p.x, 1.5 * p.y, p.z + 0.3 * p.x * p.y);
+
     let target = rig
         .neutral()
         .posed(rig.neutral().positions().iter().map(|&p| warp(p)).collect())
@@ -282,6 +303,7 @@ fn a_posed_combination_is_the_transferred_pose() {
     let whole = onto_same_triangles(&rig, &target, RigTransferOptions::default())
         .rig
         .evaluate(&[1.0, 1.0]);
+
     let wanted = onto_same_triangles(&alone, &target, RigTransferOptions::default())
         .rig
         .evaluate(&[1.0]);
@@ -290,6 +312,7 @@ fn a_posed_combination_is_the_transferred_pose() {
         .zip(&wanted)
         .map(|(a, b)| a.distance(*b))
         .fold(0.0, f64::max);
+
     assert!(worst < 5e-6 * diagonal(&target), "{worst}");
 }
 
@@ -307,6 +330,7 @@ fn opening(mesh: &Mesh, posed: &[DVec3]) -> f64 {
             .map(|(v, _)| v)
             .collect::<Vec<_>>()
     };
+
     let below = rim(-1.0);
     let nearest = |v: &usize| {
         below
@@ -314,13 +338,15 @@ fn opening(mesh: &Mesh, posed: &[DVec3]) -> f64 {
             .map(|&w| posed[*v].distance(posed[w]))
             .fold(f64::INFINITY, f64::min)
     };
+
     rim(1.0).iter().map(nearest).fold(0.0, f64::max)
 }
 
 #[test]
-fn a_wider_slit_closes_and_its_lips_do_not_pass_each_other() {
+fn a_wider_opening_closes_and_its_lips_do_not_intersect() {
     let rig = rig(32);
     let mesh = rig.neutral();
+
     // The opening is stretched, the skin above it is not: its own gradients close only a part of
     // it.
     let widen = |p: DVec3| {
@@ -331,6 +357,7 @@ fn a_wider_slit_closes_and_its_lips_do_not_pass_each_other() {
             p.z,
         )
     };
+
     let target = mesh
         .posed(mesh.positions().iter().map(|&p| widen(p)).collect())
         .unwrap();
@@ -339,23 +366,25 @@ fn a_wider_slit_closes_and_its_lips_do_not_pass_each_other() {
         &target,
         RigTransferOptions::default().with_closures(false),
     );
+
     let closed = onto_same_triangles(&rig, &target, RigTransferOptions::default());
-    let (at_rest, before) = (
-        opening(mesh, target.positions()),
-        opening(mesh, &open.rig.evaluate(&[1.0])),
-    );
+    let at_rest = opening(mesh, target.positions());
+    let before = opening(mesh, &open.rig.evaluate(&[1.0]));
     let posed = closed.rig.evaluate(&[1.0]);
     let after = opening(mesh, &posed);
+
     assert!(
         before > 0.1 * at_rest,
         "the claim is empty: {before} of {at_rest}"
     );
     assert!(after < 0.02 * before, "{before} to {after}");
+
     let report = &closed.shapes[0];
     assert!(
         report.pairs > 10 && report.gap_after < 0.05 * report.gap_before,
         "{report:?}"
     );
+
     // Upper vertices stay above the lower ones they were above.
     for (upper, p) in mesh
         .positions()
@@ -373,7 +402,7 @@ fn a_wider_slit_closes_and_its_lips_do_not_pass_each_other() {
 }
 
 #[test]
-fn squeezed_skin_is_no_closure() {
+fn compressed_skin_is_no_closure() {
     let mesh = pliant_mesh::shapes::flat_sheet(20, 0.0);
     let center = mesh.bounds().unwrap().center();
     let squeeze = dense("squeeze", &mesh, |p| {
@@ -385,10 +414,10 @@ fn squeezed_skin_is_no_closure() {
 }
 
 #[test]
-fn on_finer_copies_of_the_surface_the_error_falls() {
+fn the_error_decreases_on_finer_copies_of_the_surface() {
     let errors: Vec<f64> = [12, 24, 48]
         .map(|columns| {
-            let (coarse, fine) = (rig(columns), slit(50));
+            let (coarse, fine) = (rig(columns), sheet_with_opening(50));
             let corners: Vec<(u32, u32)> = coarse
                 .neutral()
                 .positions()
@@ -402,6 +431,7 @@ fn on_finer_copies_of_the_surface_the_error_falls() {
                     Some((v as u32, same as u32))
                 })
                 .collect();
+
             let found = Correspondence::find(
                 coarse.neutral(),
                 &fine,
@@ -409,6 +439,7 @@ fn on_finer_copies_of_the_surface_the_error_falls() {
                 &CorrespondenceOptions::default().with_method(CorrespondenceMethod::Registration),
             )
             .unwrap();
+
             let made = RigTransfer::new(&coarse, &fine, &found, RigTransferOptions::default())
                 .unwrap()
                 .rig(&())
@@ -419,6 +450,7 @@ fn on_finer_copies_of_the_surface_the_error_falls() {
                 .iter()
                 .zip(&posed)
                 .map(|(p, x)| (*p + bulge_field(*p)).distance_squared(*x));
+
             (squares.sum::<f64>() / posed.len() as f64).sqrt()
         })
         .to_vec();
@@ -429,7 +461,7 @@ fn on_finer_copies_of_the_surface_the_error_falls() {
 }
 
 #[test]
-fn a_rig_without_targets_and_a_map_of_another_mesh_are_declined() {
+fn a_rig_without_targets_and_a_map_of_another_mesh_are_rejected() {
     let rig = rig(12);
     let found = Correspondence::find(
         rig.neutral(),
@@ -438,13 +470,15 @@ fn a_rig_without_targets_and_a_map_of_another_mesh_are_declined() {
         &CorrespondenceOptions::default(),
     )
     .unwrap();
-    let still = Rig::still(rig.neutral().clone());
+
+    let still = Rig::without_targets(rig.neutral().clone());
     let error = |rig: &Rig, target: &Mesh| {
         RigTransfer::new(rig, target, &found, RigTransferOptions::default()).unwrap_err()
     };
+
     assert_eq!(error(&still, rig.neutral()), TransferError::NoTargets);
     assert!(matches!(
-        error(&rig, &slit(14)),
+        error(&rig, &sheet_with_opening(14)),
         TransferError::Count { .. }
     ));
 }
@@ -471,6 +505,7 @@ fn the_built_in_head_closes_larger_eyes_when_it_blinks() {
         .find(|target| target.name == "eyeBlinkLeft")
         .unwrap()
         .clone();
+
     let rig = head.with_targets(vec![blink]).unwrap();
     let eye = DVec3::new(3.35, -0.4, 5.75);
     let swell = |p: DVec3| {
@@ -486,6 +521,7 @@ fn the_built_in_head_closes_larger_eyes_when_it_blinks() {
                 .collect(),
         )
         .unwrap();
+
     let open = onto_same_triangles(
         &rig,
         &target,
@@ -493,16 +529,17 @@ fn the_built_in_head_closes_larger_eyes_when_it_blinks() {
     );
     let closed = onto_same_triangles(&rig, &target, RigTransferOptions::default());
     let pairs = met(&rig, &rig.evaluate(&[1.0]), 0.05, 0.8);
+
     let widest = |posed: &[DVec3]| {
         pairs
             .iter()
             .map(|&(i, j)| posed[i].distance(posed[j]))
             .fold(0.0, f64::max)
     };
-    let (before, after) = (
-        widest(&open.rig.evaluate(&[1.0])),
-        widest(&closed.rig.evaluate(&[1.0])),
-    );
+
+    let before = widest(&open.rig.evaluate(&[1.0]));
+    let after = widest(&closed.rig.evaluate(&[1.0]));
+
     assert!(pairs.len() > 20 && before > 0.1, "{} {before}", pairs.len());
     assert!(after < 0.08 && after < 0.25 * before, "{before} to {after}");
 }

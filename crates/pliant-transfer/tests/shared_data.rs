@@ -1,4 +1,4 @@
-//! The horse on the camel: how near the correspondence brings it to the published poses.
+//! Transfer from the horse to the camel: the error against the published poses.
 //!
 //! These need the folder that the environment variable `PLIANT_DATA` names. Without it they are
 //! skipped and say so; with it, a missing file is a failure.
@@ -30,6 +30,7 @@ fn data() -> Option<PathBuf> {
             eprintln!("skipped: PLIANT_DATA is not set, so horse-camel is not read");
         }
     }
+
     folder
 }
 
@@ -51,6 +52,7 @@ fn horse_and_camel() -> Option<(Clip, Clip, Markers)> {
         .clip()
         .unwrap()
     };
+
     let markers =
         Markers::parse(&std::fs::read_to_string(folder.join("horse_camel.cons")).unwrap()).unwrap();
     Some((clip("horse"), clip("camel"), markers))
@@ -65,12 +67,14 @@ fn transferred(map: &TriangleMap, clip: &Clip, target: &Mesh) -> Vec<Vec<DVec3>>
         .iter()
         .map(|&part| f64::from(u8::from(seen.insert(part))))
         .collect();
+
     let matrix = Laplacian::cotangent(target)
         .unwrap()
         .matrix
         .plus(1.0, &SparseMatrix::diagonal(&held));
     let solver = SpdSolver::factor(&matrix).unwrap();
     let rest = DeformationGradients::from_rest(clip.reference()).unwrap();
+
     let frame = |positions: &Vec<DVec3>| {
         let gradients = rest.at(positions).unwrap();
         let mean = |row: &[(u32, f64)]| {
@@ -78,11 +82,13 @@ fn transferred(map: &TriangleMap, clip: &Clip, target: &Mesh) -> Vec<Vec<DVec3>>
                 sum + gradients[s as usize] * weight
             })
         };
+
         solver.solve_points(&divergence(
             target,
             &map.rows().map(mean).collect::<Vec<_>>(),
         ))
     };
+
     clip.frames().iter().map(frame).collect()
 }
 
@@ -92,7 +98,8 @@ fn divergence(mesh: &Mesh, gradients: &[DMat3]) -> Vec<DVec3> {
         let points = mesh.triangle_points(t);
         for k in 0..3 {
             let (i, j, opposite) = (k, (k + 1) % 3, (k + 2) % 3);
-            let (u, v) = (points[i] - points[opposite], points[j] - points[opposite]);
+            let u = points[i] - points[opposite];
+            let v = points[j] - points[opposite];
             let twice_area = u.cross(v).length();
             if twice_area > 0.0 {
                 let pull = gradients[t] * (points[i] - points[j]) * (0.5 * u.dot(v) / twice_area);
@@ -101,6 +108,7 @@ fn divergence(mesh: &Mesh, gradients: &[DMat3]) -> Vec<DVec3> {
             }
         }
     }
+
     sums
 }
 
@@ -125,11 +133,13 @@ fn error_by(method: CorrespondenceMethod, count: usize) -> Option<f64> {
     let some = markers.spread_over(horse.reference(), count);
     let found =
         Correspondence::find(horse.reference(), camel.reference(), &some, &options).unwrap();
+
     assert!(
-        method != CorrespondenceMethod::Auto || found.problems.is_empty(),
+        method != CorrespondenceMethod::Auto || found.warnings.is_empty(),
         "{:?}",
-        found.problems
+        found.warnings
     );
+
     Some(error(
         &transferred(&found.map, &horse, camel.reference()),
         &camel,
@@ -139,7 +149,7 @@ fn error_by(method: CorrespondenceMethod, count: usize) -> Option<f64> {
 /// The goals are the best of what an early prototype reached with two peers: non-rigid registration
 /// after Amberg, and the warp.
 #[test]
-fn the_horse_on_the_camel_is_nearer_to_the_published_poses_than_by_peers() {
+fn the_error_of_the_horse_on_the_camel_is_lower_than_that_of_peers() {
     for (count, peer) in [(107, 0.0149), (40, 0.0170), (17, 0.0150)] {
         let Some(error) = error_by(CorrespondenceMethod::Auto, count) else {
             return;
@@ -150,9 +160,9 @@ fn the_horse_on_the_camel_is_nearer_to_the_published_poses_than_by_peers() {
 
 /// Bounds by a prototype of the same warp, written before this one.
 #[test]
-fn the_papers_warp_is_as_good_as_it_is_elsewhere() {
+fn the_warp_of_wang_2008_is_as_good_as_in_other_implementations() {
     for (count, elsewhere) in [(107, 0.0148), (40, 0.0176), (17, 0.0314)] {
-        let Some(error) = error_by(CorrespondenceMethod::Warp, count) else {
+        let Some(error) = error_by(CorrespondenceMethod::Wang2008, count) else {
             return;
         };
         assert!(error < elsewhere, "{count} markers: {error}");
@@ -160,7 +170,7 @@ fn the_papers_warp_is_as_good_as_it_is_elsewhere() {
 }
 
 #[test]
-fn a_handful_of_markers_is_about_no_worse_than_twice_all_of_them() {
+fn a_handful_of_markers_at_most_doubles_the_error_of_all_of_them() {
     let Some(by_all) = error_by(CorrespondenceMethod::Auto, 107) else {
         return;
     };
@@ -174,10 +184,11 @@ fn a_handful_of_markers_is_about_no_worse_than_twice_all_of_them() {
 }
 
 #[test]
-fn the_shapes_alone_bring_the_horse_onto_the_camel() {
+fn the_shapes_alone_align_the_horse_with_the_camel() {
     let Some((horse, camel, _)) = horse_and_camel() else {
         return;
     };
+
     let found = Correspondence::find(
         horse.reference(),
         camel.reference(),
@@ -185,20 +196,22 @@ fn the_shapes_alone_bring_the_horse_onto_the_camel() {
         &CorrespondenceOptions::default(),
     )
     .unwrap();
+
     let error = error(&transferred(&found.map, &horse, camel.reference()), &camel);
     // The camel at rest is 0.122 away; head for tail would be worse than that.
     assert!(
-        error < 0.03 && found.problems.is_empty(),
+        error < 0.03 && found.warnings.is_empty(),
         "{error} {:?}",
-        found.problems
+        found.warnings
     );
 }
 
 #[test]
-fn markers_with_partners_at_random_are_noticed() {
+fn markers_with_random_partners_give_warnings() {
     let Some((horse, camel, markers)) = horse_and_camel() else {
         return;
     };
+
     let pairs = markers.pairs();
     let nonsense = (0..pairs.len())
         .map(|i| (pairs[i].0, pairs[(i + 41) % pairs.len()].1))
@@ -210,35 +223,41 @@ fn markers_with_partners_at_random_are_noticed() {
         &CorrespondenceOptions::default(),
     )
     .unwrap();
+
     assert!(
-        !found.problems.is_empty() && found.report.is_bad(),
+        !found.warnings.is_empty() && found.report.is_bad(),
         "{:?}",
         found.report
     );
 }
 
 #[test]
-fn of_the_published_pairs_none_is_wrong_until_two_are_exchanged() {
+fn no_published_pair_is_wrong_until_two_are_exchanged() {
     let Some((horse, camel, markers)) = horse_and_camel() else {
         return;
     };
+
     let wrong = |pairs: Vec<(u32, u32)>| {
         let check =
             check_markers(horse.reference(), camel.reference(), &Markers::new(pairs)).unwrap();
         let flaws = check
-            .verdicts
+            .assessments
             .into_iter()
             .enumerate()
-            .flat_map(|(k, verdict)| verdict.flaws.into_iter().map(move |flaw| (k, flaw)));
+            .flat_map(|(k, assessment)| assessment.flaws.into_iter().map(move |flaw| (k, flaw)));
+
         flaws
             .filter(|(_, flaw)| flaw.is_wrong())
             .collect::<Vec<_>>()
     };
+
     let pairs = markers.pairs().to_vec();
     assert_eq!(wrong(pairs.clone()), []);
+
     let mut exchanged = pairs.clone();
     // Left and right of the flank.
     (exchanged[9].1, exchanged[64].1) = (pairs[64].1, pairs[9].1);
+
     assert_eq!(
         wrong(exchanged),
         [
@@ -246,13 +265,14 @@ fn of_the_published_pairs_none_is_wrong_until_two_are_exchanged() {
             (64, MarkerFlaw::Exchanged { with: 9 })
         ]
     );
+
     let mut reversed = pairs.clone();
     reversed[4] = (pairs[4].1, pairs[4].0);
     assert_eq!(wrong(reversed), [(4, MarkerFlaw::Reversed)]);
 }
 
 #[test]
-fn animals_without_mirrored_vertices_have_their_plane_of_symmetry() {
+fn animals_without_mirrored_vertices_have_a_symmetry_plane() {
     let Some((horse, camel, _)) = horse_and_camel() else {
         return;
     };

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use pliant_mesh::{Mesh, glam::DVec3};
 use pliant_view::{
-    Camera, ColorMap, Framing, Material, Paint, ScalarPaint, Scene, Stage, View, Wire,
+    Camera, ColorMap, Framing, Material, Paint, PreparedScene, ScalarPaint, Scene, View, Wire,
 };
 
 const SIZE: [usize; 2] = [800, 600];
@@ -26,9 +26,11 @@ fn bumpy_sphere(rings: usize, sides: usize) -> Mesh {
                 .map(f64::sin)
                 .iter()
                 .product::<f64>();
+
             positions.push(direction * (1.0 + 0.15 * bump));
         }
     }
+
     let vertex = |ring: usize, side: usize| (ring * sides + side % sides) as u32;
     let quads = (0..rings).flat_map(|r| (0..sides).map(move |s| (r, s)));
     let faces: Vec<_> = quads
@@ -41,6 +43,7 @@ fn bumpy_sphere(rings: usize, sides: usize) -> Mesh {
             ]
         })
         .collect();
+
     Mesh::from_polygons(positions, &faces).expect("the sphere's faces name its own vertices")
 }
 
@@ -52,6 +55,7 @@ fn render(criterion: &mut Criterion) {
         .iter()
         .map(|p| p.distance(DVec3::Z))
         .collect();
+
     let scalar =
         Paint::VertexScalar(ScalarPaint::new(values, ColorMap::Sequential).with_isolines(0.1));
     let mut group = criterion.benchmark_group("render");
@@ -60,25 +64,29 @@ fn render(criterion: &mut Criterion) {
         ("wire", Material::clay().with_wire(Wire::default())),
         ("isolines", Material::clay().with_paint(scalar)),
     ];
+
     for (name, material) in looks {
         let scene = Scene::of(&mesh, material);
         group.bench_function(format!("{name}/50k/800x600"), |bencher| {
             bencher.iter(|| {
-                Stage::prepare(black_box(&scene))
+                PreparedScene::new(black_box(&scene))
                     .unwrap()
                     .render(&camera, SIZE)
                     .unwrap()
             });
         });
     }
+
     let scene = Scene::of(&mesh, Material::clay());
     group.bench_function("prepare/50k", |bencher| {
-        bencher.iter(|| Stage::prepare(black_box(&scene)).unwrap())
+        bencher.iter(|| PreparedScene::new(black_box(&scene)).unwrap())
     });
-    let stage = Stage::prepare(&scene).unwrap();
+
+    let stage = PreparedScene::new(&scene).unwrap();
     group.bench_function("further view/50k/800x600", |bencher| {
         bencher.iter(|| stage.render(black_box(&camera), SIZE).unwrap())
     });
+
     let picture = stage.render(&camera, SIZE).unwrap();
     group.bench_function("png/800x600", |bencher| {
         bencher.iter(|| black_box(&picture).to_png().unwrap())

@@ -21,15 +21,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     let knot = tube(240, SIDES);
     let coarse = tube(48, 10);
     let mut sheet = ContactSheet::new("Pliant: one look for every picture", 3);
+
     let mut show = |caption: &str, scene: Scene| -> Result<(), Box<dyn Error>> {
         sheet.push(shot(&scene)?, caption);
         Ok(())
     };
+
     show("clay", Scene::of(&knot, Material::clay()))?;
     show(
         "authored polygons",
         Scene::of(&coarse, Material::clay().with_wire(Wire::default())),
     )?;
+
     show(
         "a plain colour, flat faces",
         Scene::of(&coarse, Material::plain(Color::srgb8(126, 166, 190)).flat()),
@@ -37,9 +40,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     show("values with isolines", distance(&knot))?;
     show("about zero", bend(&knot))?;
     show("strokes and pins", pinned(&knot))?;
+
     let page = sheet.compose()?;
     std::fs::write(&out, page.to_png()?)?;
     println!("{out}: {} pictures", sheet.len());
+
     Ok(())
 }
 
@@ -65,6 +70,7 @@ fn distance(mesh: &Mesh) -> Scene {
             }
         })
         .collect();
+
     let paint = ScalarPaint::new(values, ColorMap::Sequential).with_isolines(0.25);
     let legend = Legend::of(&paint, "distance");
     Scene::of(
@@ -91,15 +97,15 @@ fn pinned(mesh: &Mesh) -> Scene {
     let rings: Vec<&[DVec3]> = mesh.positions().chunks(SIDES).skip(150).take(75).collect();
     let middle = |ring: &[DVec3]| ring.iter().sum::<DVec3>() / SIDES as f64;
     let on_surface = |pair: &[&[DVec3]]| {
-        let (here, along) = (
-            middle(pair[0]),
-            (middle(pair[1]) - middle(pair[0])).normalize(),
-        );
+        let here = middle(pair[0]);
+        let along = (middle(pair[1]) - middle(pair[0])).normalize();
         here + (eye - along * along.dot(eye)).normalize() * pair[0][0].distance(here)
     };
+
     let line: Vec<DVec3> = rings.windows(2).map(on_surface).collect();
     let pins = [0, 18, 37, 55, 73].map(|k| line[k]);
     let scene = Scene::of(mesh, Material::clay()).with_stroke(Stroke::new(line));
+
     pins.into_iter()
         .fold(scene, |scene, pin| scene.with_marker(Marker::new(pin)))
 }
@@ -113,6 +119,7 @@ fn tube(rings: usize, sides: usize) -> Mesh {
             -(3.0 * t).sin(),
         ) * 0.6
     };
+
     let mut positions = Vec::new();
     for ring in 0..rings {
         let t = std::f64::consts::TAU * ring as f64 / rings as f64;
@@ -124,6 +131,7 @@ fn tube(rings: usize, sides: usize) -> Mesh {
             positions.push(at(t) + (across * cos + up * sin) * (0.36 + 0.05 * (5.0 * t).sin()));
         }
     }
+
     let vertex = |ring: usize, side: usize| (ring % rings * sides + side % sides) as u32;
     let mut faces = Vec::new();
     for ring in 0..rings {
@@ -136,5 +144,6 @@ fn tube(rings: usize, sides: usize) -> Mesh {
             ]);
         }
     }
+
     Mesh::from_polygons(positions, &faces).expect("the tube's faces name its own vertices")
 }

@@ -1,10 +1,12 @@
+//! Errors of rendering and baking.
+
 use thiserror::Error;
 
-/// What can be wrong with a picture that is asked for.
+/// Why a picture or a map cannot be made.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ViewError {
-    /// A picture without pixels, or with more than can be held.
+    /// A picture without pixels, or with too many.
     #[error(
         "a picture of {width} by {height} pixels cannot be made; each side must lie between 1 and {limit}"
     )]
@@ -17,7 +19,9 @@ pub enum ViewError {
         limit: usize,
     },
     /// An array does not have one entry per vertex or face of its mesh.
-    #[error("{what} of mesh {mesh} has {found} entries where {expected} are needed")]
+    #[error(
+        "{what} of mesh {mesh} has {found} entries, but needs {expected}; give one for each vertex or face"
+    )]
     Count {
         /// The array.
         what: &'static str,
@@ -28,7 +32,7 @@ pub enum ViewError {
         /// The length that fits.
         expected: usize,
     },
-    /// Frames of an animation that differ in size, or none at all.
+    /// Frames of an animation that differ in size, or no frame.
     #[error(
         "an animation needs at least one frame, and all of one size; frame {frame} does not fit"
     )]
@@ -39,27 +43,27 @@ pub enum ViewError {
     /// A sheet without cells.
     #[error("the sheet holds no pictures; add one")]
     EmptySheet,
-    /// A mesh without a layout to bake into.
+    /// A mesh without UVs.
     #[error(
-        "the mesh has no UVs, so there is nothing to bake maps into; unwrap it in a modelling program and export it with UVs"
+        "the mesh has no UVs to bake maps into; unwrap it in a modelling program and export it with UVs"
     )]
     NoUvs,
-    /// A layout of which no texel is inside the picture.
+    /// UVs that cover no texel of the map.
     #[error(
         "no triangle of the UVs covers a texel of the square from 0 to 1; move the UVs into it, or ask for a larger map"
     )]
     UvsOutside,
-    /// Positions that maps cannot be made from.
+    /// Positions with NaN or infinity.
     #[error(
         "{what} has a position that is not a finite number, at vertex {vertex}; export it again"
     )]
     NotFinite {
-        /// Whose.
+        /// The surface.
         what: &'static str,
         /// The first such vertex.
         vertex: usize,
     },
-    /// The PNG encoder gave up.
-    #[error("the picture could not be encoded as PNG: {0}")]
+    /// The PNG encoder failed.
+    #[error("the picture cannot be encoded as PNG: {0}")]
     Png(#[from] png::EncodingError),
 }

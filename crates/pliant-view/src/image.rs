@@ -1,7 +1,7 @@
-//! Pictures as bytes, and PNG files of them.
+//! Pictures in memory, and their PNG and APNG files.
 //!
-//! **Ours.** The PNG settings are fixed, so equal pictures give equal files. Animations are written
-//! as APNG, which every browser plays and every other program shows as its first frame.
+//! The settings of the encoder are fixed, so that equal pictures give equal files. Animations are
+//! APNG files, which browsers play and other programs show as their first frame.
 
 use crate::{Color, ViewError};
 
@@ -52,7 +52,7 @@ impl Image {
         self.pixels[y * self.width + x]
     }
 
-    /// Copies `picture` with its top left corner at `(x, y)`; what falls outside is cut off.
+    /// Copies `picture` with its top left corner at `(x, y)`; pixels outside are dropped.
     pub fn paste(&mut self, picture: &Self, x: usize, y: usize) {
         let columns = picture.width.min(self.width.saturating_sub(x));
         let rows = picture.height.min(self.height.saturating_sub(y));
@@ -63,7 +63,7 @@ impl Image {
         }
     }
 
-    /// Copies rows of `side` pixels each, the first at `(x, y)`; what falls outside is cut off.
+    /// Copies rows of `side` pixels each, the first at `(x, y)`; pixels outside are dropped.
     pub(crate) fn set_block(&mut self, [x, y]: [usize; 2], side: usize, block: &[[u8; 3]]) {
         let columns = side.min(self.width.saturating_sub(x));
         for (row, line) in block
@@ -76,8 +76,8 @@ impl Image {
         }
     }
 
-    /// Mixes `color` into the pixel at `(x, y)` with the given opacity, in linear light; outside
-    /// nothing happens.
+    /// Blends `color` over the pixel at `(x, y)` with the given opacity, in linear light; nothing
+    /// happens outside.
     pub fn blend(&mut self, x: i64, y: i64, color: Color, opacity: f32) {
         if x < 0 || y < 0 || x >= self.width as i64 || y >= self.height as i64 || opacity <= 0.0 {
             return;
@@ -105,14 +105,18 @@ pub fn to_apng(frames: &[Image], frame_millis: u16) -> Result<Vec<u8>, ViewError
     if let Some(frame) = frames.iter().position(|f| f.size() != first.size()) {
         return Err(ViewError::Frames { frame });
     }
+
+    // Zero repetitions mean an endless loop.
     let mut bytes = Vec::new();
     let mut encoder = encoder(&mut bytes, first);
     encoder.set_animated(frames.len() as u32, 0)?;
     encoder.set_frame_delay(frame_millis, 1000)?;
+
     let mut writer = encoder.write_header()?;
     for frame in frames {
         writer.write_image_data(frame.pixels.as_flattened())?;
     }
+
     writer.finish()?;
     Ok(bytes)
 }
@@ -126,7 +130,7 @@ fn encoder<'a>(bytes: &'a mut Vec<u8>, image: &Image) -> png::Encoder<'a, &'a mu
     encoder
 }
 
-/// Declines sizes that no picture can have.
+/// Rejects sizes that no picture can have.
 pub(crate) fn check_size([width, height]: [usize; 2]) -> Result<(), ViewError> {
     let limit = Image::LONGEST_SIDE;
     let fits = |side: usize| (1..=limit).contains(&side);
@@ -155,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_png_holds_the_pixels_of_its_picture() {
+    fn a_png_has_the_pixels_of_its_picture() {
         let mut image = Image::filled([5, 3], Color::srgb8(10, 20, 30)).unwrap();
         image.blend(4, 2, Color::WHITE, 1.0);
         let (info, pixels) = decoded(&image.to_png().unwrap());
@@ -164,25 +168,27 @@ mod tests {
     }
 
     #[test]
-    fn an_animation_opens_with_its_first_frame() {
+    fn an_animation_begins_with_its_first_frame() {
         let frames = [
             Image::filled([4, 4], Color::BLACK).unwrap(),
             Image::filled([4, 4], Color::WHITE).unwrap(),
         ];
         let (_, pixels) = decoded(&to_apng(&frames, 40).unwrap());
+
         assert_eq!(pixels, frames[0].pixels().as_flattened());
-        let odd = [
+        let misfit = [
             frames[0].clone(),
             Image::filled([4, 5], Color::BLACK).unwrap(),
         ];
+
         assert!(matches!(
-            to_apng(&odd, 40),
+            to_apng(&misfit, 40),
             Err(ViewError::Frames { frame: 1 })
         ));
     }
 
     #[test]
-    fn a_picture_without_pixels_is_declined() {
+    fn a_picture_without_pixels_is_rejected() {
         assert!(matches!(
             Image::filled([0, 9], Color::BLACK),
             Err(ViewError::Size {
@@ -194,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn pasting_cuts_at_the_border() {
+    fn pasting_drops_pixels_outside() {
         let mut image = Image::filled([3, 3], Color::BLACK).unwrap();
         image.paste(&Image::filled([2, 2], Color::WHITE).unwrap(), 2, 2);
         let white = image.pixels().iter().filter(|&&p| p == [255; 3]).count();

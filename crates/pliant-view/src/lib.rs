@@ -1,8 +1,8 @@
-//! Pictures of meshes without a GPU, with the same bytes on every machine.
+//! A software renderer for meshes that gives the same bytes on every machine.
 //!
 //! A [`Scene`] holds meshes with their [`Material`]s, [`Stroke`]s, [`Marker`]s and a [`Legend`]; a
-//! [`Camera`] looks at it; [`render`] draws an [`Image`]. A [`Stage`] keeps what several pictures
-//! of one scene share.
+//! [`Camera`] looks at it; [`render`] draws an [`Image`]. A [`PreparedScene`] holds what several
+//! pictures of one scene share.
 //!
 //! ```
 //! use pliant_mesh::{Mesh, glam::DVec3};
@@ -19,48 +19,41 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **The same bytes everywhere.** From the scene to the pixels only sums, products, quotients,
-//! square roots, comparisons and conversions are used, all fixed by IEEE 754 and never contracted;
-//! trigonometry and the sRGB curve are built from them. Work is cut into tiles of fixed size that
-//! share nothing, so the number of threads does not matter either. The PNG encoder's settings are
-//! fixed.
+//! **Determinism.** From the scene to the pixels, only sums, products, quotients, square roots,
+//! comparisons and conversions are used. IEEE 754 fixes all of them, and they are never contracted;
+//! trigonometry and the sRGB curve are built from them. The work is divided into tiles of fixed
+//! size that share nothing, so that the number of threads does not matter. The settings of the PNG
+//! encoder are fixed.
+//!
+//! The layers, from below: `color`, `image`, `text`; `camera` and `scene`; `raster` (which
+//! primitive each sample sees) and `shading` (light on surfaces); `render`. `bake` (texture maps)
+//! and `contact_sheet` are the top layer.
 
 mod bake;
-mod bins;
 mod camera;
 mod color;
-mod colormap;
+mod contact_sheet;
 mod error;
-mod fifth_root;
-mod glyphs;
-mod ground;
-mod height_map;
 mod image;
-mod key_light;
-mod legend;
-mod lens;
-mod normals;
+mod look;
+mod min_max;
 mod raster;
 mod render;
 mod scene;
-mod shade;
-mod sheet;
-mod sky;
-mod stage;
-mod surface;
+mod shading;
+mod shot;
 mod text;
 
 pub use bake::{BakeOptions, Baker, DetailMaps, HeightRange};
 pub use camera::{Camera, Framing, Projection, View};
-pub use color::Color;
-pub use colormap::{ColorMap, ScalarRange};
+pub use color::{Color, ColorMap, ScalarRange};
+pub use contact_sheet::{ContactSheet, turntable};
 pub use error::ViewError;
 pub use image::{Image, to_apng};
-pub use legend::{Legend, LegendBar};
-pub use render::render;
+pub use look::{Look, face_means};
+pub use render::{PreparedScene, render};
 pub use scene::{
     Backdrop, Ground, Marker, Material, Object, Paint, ScalarPaint, Scene, Stroke, Wire,
 };
-pub use sheet::{ContactSheet, turntable};
-pub use stage::Stage;
-pub use text::{Anchor, TextStyle, draw_text, text_width};
+pub use shot::Shot;
+pub use text::{Anchor, Legend, LegendBar, TextStyle, draw_text, text_width};

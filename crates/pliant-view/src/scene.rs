@@ -1,11 +1,11 @@
-//! What is in a picture: meshes with their materials, strokes, markers, ground and background.
+//! The content of a picture: meshes with materials, strokes, markers, ground and background.
 
 use glam::DVec3;
 use pliant_mesh::{Bounds, Mesh};
 
 use crate::{Camera, Color, ColorMap, Framing, Legend, ScalarRange, View, ViewError};
 
-/// Everything that one picture shows.
+/// The content of a picture.
 #[derive(Debug, Clone, Default)]
 pub struct Scene {
     /// Meshes, each with its material.
@@ -14,33 +14,33 @@ pub struct Scene {
     pub strokes: Vec<Stroke>,
     /// Small balls, such as pins.
     pub markers: Vec<Marker>,
-    /// What lies behind.
+    /// The background.
     pub backdrop: Backdrop,
     /// A colour legend at the right side.
     pub legend: Option<Legend>,
 }
 
-/// A mesh and how it looks.
+/// A mesh with its material.
 #[derive(Debug, Clone)]
 pub struct Object {
     /// The surface.
     pub mesh: Mesh,
-    /// Its look.
+    /// Its material.
     pub material: Material,
 }
 
-/// How a surface looks.
+/// The appearance of a surface.
 #[derive(Debug, Clone)]
 pub struct Material {
     /// The colour of the unpainted surface.
     pub color: Color,
-    /// The colour of the inner side, as a hint that a face is seen from behind.
+    /// The colour of the back of faces, which shows that a face is seen from behind.
     pub back_color: Color,
     /// What is painted onto it.
     pub paint: Paint,
-    /// The authored polygons' edges, if they should show.
+    /// Lines along the edges of the authored polygons, if they are shown.
     pub wire: Option<Wire>,
-    /// Faces that meet at a sharper angle than this show an edge; zero shows every face flat.
+    /// Faces that meet at a greater angle show a sharp edge; zero shows every face flat.
     pub crease_rad: f64,
 }
 
@@ -68,13 +68,13 @@ pub struct ScalarPaint {
     pub values: Vec<f64>,
     /// The colours.
     pub map: ColorMap,
-    /// The values at the map's ends.
+    /// The values at the ends of the map.
     pub range: ScalarRange,
     /// Lines of equal value at this spacing, if any; for values per vertex only.
     pub isoline_spacing: Option<f64>,
 }
 
-/// Lines along the authored polygons' edges.
+/// Lines along the edges of the authored polygons.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wire {
     /// Their colour.
@@ -107,27 +107,27 @@ pub struct Marker {
     pub radius_px: f64,
 }
 
-/// What lies behind the meshes.
+/// The background of a picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Backdrop {
-    /// The colour at the picture's upper side.
+    /// The colour at the top of the picture.
     pub top: Color,
-    /// The colour at the picture's lower side.
+    /// The colour at the bottom of the picture.
     pub bottom: Color,
-    /// What receives the meshes' shadows.
+    /// The surface that receives the shadows of the meshes.
     pub ground: Ground,
 }
 
-/// What the meshes stand on.
+/// The floor under the meshes.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Ground {
     /// Nothing.
     None,
-    /// An unseen floor under the lowest vertex that shows the shadow only.
+    /// An invisible floor at the lowest vertex, which shows only the shadow.
     #[default]
     Floor,
-    /// As [`Ground::Floor`] at a given height along the camera's up direction, so that it rests
-    /// while meshes move.
+    /// Like [`Ground::Floor`], at a given height along the up direction of the camera, so that it
+    /// rests while meshes move.
     FloorAt(f64),
 }
 
@@ -174,23 +174,20 @@ impl Scene {
     /// Every finite point of the scene that a camera should see.
     #[must_use]
     pub fn points(&self) -> Vec<DVec3> {
-        let meshes = self
-            .objects
-            .iter()
-            .flat_map(|object| object.mesh.positions().iter().copied());
-        let strokes = self
-            .strokes
-            .iter()
-            .flat_map(|stroke| stroke.points.iter().copied());
-        let markers = self.markers.iter().map(|marker| marker.position);
-        meshes
-            .chain(strokes)
-            .chain(markers)
-            .filter(|p| p.is_finite())
-            .collect()
+        let mut points = Vec::new();
+        for object in &self.objects {
+            points.extend_from_slice(object.mesh.positions());
+        }
+        for stroke in &self.strokes {
+            points.extend_from_slice(&stroke.points);
+        }
+        points.extend(self.markers.iter().map(|marker| marker.position));
+
+        points.retain(|point| point.is_finite());
+        points
     }
 
-    /// The nearest camera from `view` that shows the whole scene beside its legend.
+    /// The nearest camera from `view` that shows the whole scene and leaves room for its legend.
     #[must_use]
     pub fn camera(&self, view: View, size: [usize; 2]) -> Camera {
         let room = self.legend.as_ref().map_or(0.0, |legend| legend.room(size));
@@ -206,10 +203,12 @@ impl Scene {
         Bounds::of(&self.points())
     }
 
-    /// Declines paint that does not fit its mesh.
+    /// Rejects paint that does not fit its mesh.
     pub(crate) fn check(&self) -> Result<(), ViewError> {
         for (mesh, object) in self.objects.iter().enumerate() {
-            let (vertices, faces) = (object.mesh.vertex_count(), object.mesh.face_count());
+            let vertices = object.mesh.vertex_count();
+            let faces = object.mesh.face_count();
+            // One entry for each vertex or for each face.
             let (what, found, expected) = match &object.material.paint {
                 Paint::Plain => continue,
                 Paint::VertexColors(colors) => {
@@ -221,6 +220,7 @@ impl Scene {
                 }
                 Paint::FaceScalar(paint) => ("the list of face values", paint.values.len(), faces),
             };
+
             if found != expected {
                 return Err(ViewError::Count {
                     what,
@@ -235,10 +235,10 @@ impl Scene {
 }
 
 impl Material {
-    /// Ours: smooth over organic forms down to a coarse 8-gon, sharp at a box's edges.
+    /// Chosen: smooth over organic forms down to a coarse octagon, sharp at the edges of a box.
     pub const DEFAULT_CREASE_RAD: f64 = 1.0;
 
-    /// Warm clay: the look of every picture unless something is painted.
+    /// Warm clay, the default of every picture.
     #[must_use]
     pub fn clay() -> Self {
         Self::plain(Color::srgb8(221, 191, 170))
@@ -306,6 +306,7 @@ impl ScalarPaint {
         } else {
             own
         };
+
         Self {
             values,
             map,
@@ -331,7 +332,7 @@ impl ScalarPaint {
 }
 
 impl Wire {
-    /// Ours: thin enough for dense meshes.
+    /// Chosen: thin enough for dense meshes.
     pub const DEFAULT_WIDTH_PX: f64 = 1.1;
 }
 

@@ -4,8 +4,9 @@ use std::f64::consts::{PI, TAU};
 
 use pliant_mesh::{Mesh, glam::DVec3};
 use pliant_view::{
-    Backdrop, Camera, Color, ColorMap, Ground, Image, Legend, Marker, Material, Paint, Projection,
-    ScalarPaint, Scene, Stage, Stroke, View, ViewError, Wire, render, to_apng, turntable,
+    Backdrop, Camera, Color, ColorMap, Ground, Image, Legend, Marker, Material, Paint,
+    PreparedScene, Projection, ScalarPaint, Scene, Stroke, View, ViewError, Wire, render, to_apng,
+    turntable,
 };
 
 const SIZE: [usize; 2] = [240, 180];
@@ -21,6 +22,7 @@ fn sphere(rings: usize, sides: usize) -> Mesh {
             positions.push(DVec3::new(sin_p * sin_a, cos_p, sin_p * cos_a));
         }
     }
+
     let vertex = |ring: usize, side: usize| (ring * sides + side % sides) as u32;
     let quads = (0..rings).flat_map(|r| (0..sides).map(move |s| (r, s)));
     let faces: Vec<_> = quads
@@ -33,6 +35,7 @@ fn sphere(rings: usize, sides: usize) -> Mesh {
             ]
         })
         .collect();
+
     Mesh::from_polygons(positions, &faces).unwrap()
 }
 
@@ -87,6 +90,7 @@ fn coverage(scene: &Scene, camera: &Camera, size: [usize; 2]) -> Vec<f64> {
         )
         .unwrap()
     };
+
     let (white, black) = (over(Color::WHITE), over(Color::BLACK));
     let green = |pixel: &[u8; 3]| f64::from(Color::srgb8(pixel[0], pixel[1], pixel[2]).0.y);
     white
@@ -102,6 +106,7 @@ fn rich_scene() -> Scene {
     let values = mesh.positions().iter().map(|p| p.x * p.y).collect();
     let paint = ScalarPaint::new(values, ColorMap::Diverging).with_isolines(0.1);
     let legend = Legend::of(&paint, "xy");
+
     Scene::of(
         &mesh,
         Material::clay().with_paint(Paint::VertexScalar(paint)),
@@ -130,6 +135,7 @@ fn the_same_scene_gives_the_same_bytes_on_any_number_of_threads() {
                 .unwrap()
         })
     };
+
     let once = draw(1);
     assert_eq!(once, draw(1));
     assert_eq!(once, draw(2));
@@ -137,14 +143,16 @@ fn the_same_scene_gives_the_same_bytes_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_spheres_silhouette_has_the_closed_form_area() {
+fn the_silhouette_of_a_sphere_has_the_closed_form_area() {
     let (size, distance) = ([300, 300], 5.0);
     let scene = Scene::of(&sphere(200, 400), Material::clay());
     let camera = from_front(distance);
     let pixels_per_tangent = 150.0 / (0.3_f64).tan();
+
     // The cone that touches a unit sphere at distance d opens to the tangent 1 / √(d² − 1).
     let radius = pixels_per_tangent / (distance * distance - 1.0).sqrt();
     let seen: f64 = coverage(&scene, &camera, size).iter().sum();
+
     // Samples are an eighth of a pixel apart: the outline is off by at most half of that.
     let tolerance = TAU * radius / 16.0;
     assert!(
@@ -155,11 +163,12 @@ fn a_spheres_silhouette_has_the_closed_form_area() {
 }
 
 #[test]
-fn an_orthographic_square_covers_its_closed_form_share() {
+fn an_orthographic_square_covers_the_closed_form_fraction() {
     let camera = Camera {
         projection: Projection::Orthographic { height: 4.0 },
         ..from_front(5.0)
     };
+
     let seen: f64 = coverage(
         &Scene::of(&square(1.0, 0.0), Material::clay()),
         &camera,
@@ -167,17 +176,19 @@ fn an_orthographic_square_covers_its_closed_form_share() {
     )
     .iter()
     .sum();
+
     // Half of the picture's side; its edges lie between pixels.
     assert!((seen - 100.0 * 100.0).abs() < 1.0, "{seen}");
 }
 
 #[test]
-fn the_nearer_surface_wins_in_either_order() {
+fn the_nearer_surface_is_visible_in_either_order() {
     let near = (square(0.4, 0.5), Material::plain(Color::srgb8(200, 30, 30)));
     let far = (
         square(0.8, -0.5),
         Material::plain(Color::srgb8(30, 30, 200)),
     );
+
     for pair in [[&near, &far], [&far, &near]] {
         let scene = pair
             .into_iter()
@@ -212,6 +223,7 @@ fn wired_pixels(mesh: &Mesh) -> impl Fn(i64, i64) -> bool {
             [200, 200],
         )
     };
+
     let plain = draw(Material::clay()).unwrap();
     let wired = draw(Material::clay().with_wire(Wire {
         width_px: 3.0,
@@ -219,6 +231,7 @@ fn wired_pixels(mesh: &Mesh) -> impl Fn(i64, i64) -> bool {
         ..Wire::default()
     }))
     .unwrap();
+
     move |x, y| {
         let around =
             (-2..=2).flat_map(|dx| (-2..=2).map(move |dy| ((x + dx) as usize, (y + dy) as usize)));
@@ -238,17 +251,21 @@ fn a_wireframe_quad_draws_four_edges_and_not_its_diagonal() {
             .unwrap()
             .map(|p| p as i64)
     };
+
     let edges = [at(0.0, 0.8), at(0.0, -0.8), at(0.8, 0.0), at(-0.8, 0.0)];
     let diagonal = [at(0.0, 0.0), at(0.3, 0.3), at(-0.4, -0.4)];
     let drawn = wired_pixels(&quad);
+
     assert!(
         edges.iter().all(|&[x, y]| drawn(x, y)),
         "an edge is missing"
     );
+
     assert!(
         !diagonal.iter().any(|&[x, y]| drawn(x, y)),
         "the triangulation shows"
     );
+
     let triangles = Mesh::from_triangles(quad.positions().to_vec(), quad.triangles()).unwrap();
     let drawn = wired_pixels(&triangles);
     assert!(
@@ -258,7 +275,7 @@ fn a_wireframe_quad_draws_four_edges_and_not_its_diagonal() {
 }
 
 #[test]
-fn triangles_that_share_edges_leave_no_gap_between_them() {
+fn triangles_that_share_edges_leave_no_gap() {
     // A fan of slivers around an odd centre that fills more than the picture.
     let spokes = 101;
     let mut positions = vec![DVec3::new(0.0123, -0.0377, 0.0)];
@@ -269,6 +286,7 @@ fn triangles_that_share_edges_leave_no_gap_between_them() {
             0.0,
         ) * 3.0
     }));
+
     let triangles: Vec<_> = (0..spokes)
         .map(|k| [0, k as u32 + 1, (k as u32 + 1) % spokes as u32 + 1])
         .collect();
@@ -276,6 +294,7 @@ fn triangles_that_share_edges_leave_no_gap_between_them() {
         &Mesh::from_triangles(positions, &triangles).unwrap(),
         Material::clay(),
     );
+
     assert!(
         coverage(&scene, &from_front(4.0), SIZE)
             .iter()
@@ -284,7 +303,7 @@ fn triangles_that_share_edges_leave_no_gap_between_them() {
 }
 
 #[test]
-fn a_floor_that_passes_under_the_camera_ends_at_the_horizon() {
+fn a_floor_under_the_camera_ends_at_the_horizon() {
     let far = 1e4;
     let corners = vec![
         DVec3::new(-far, -1.0, far),
@@ -292,12 +311,14 @@ fn a_floor_that_passes_under_the_camera_ends_at_the_horizon() {
         DVec3::new(far, -1.0, -far),
         DVec3::new(-far, -1.0, -far),
     ];
+
     let scene = Scene::of(
         &Mesh::from_polygons(corners, &[vec![0, 1, 2, 3]]).unwrap(),
         Material::clay(),
     );
     let covered = coverage(&scene, &from_front(4.0), SIZE);
     let horizon = SIZE[1] / 2;
+
     for (k, &share) in covered.iter().enumerate() {
         let row = k / SIZE[0];
         let expected = if row < horizon { 0.0 } else { 1.0 };
@@ -309,17 +330,19 @@ fn a_floor_that_passes_under_the_camera_ends_at_the_horizon() {
 }
 
 #[test]
-fn broken_input_is_drawn_without_what_is_broken() {
+fn invalid_vertices_and_triangles_are_not_drawn() {
     let mut positions = sphere(10, 16).positions().to_vec();
     positions[20].x = f64::NAN;
     positions[40].y = f64::INFINITY;
     positions[60].z = 1e300;
     positions[80] = positions[81];
+
     let broken = sphere(10, 16).posed(positions).unwrap();
     let scene = Scene::of(&broken, Material::clay().with_wire(Wire::default()))
         .with_marker(Marker::new(DVec3::NAN))
         .with_stroke(Stroke::new(vec![DVec3::NAN, DVec3::X, DVec3::INFINITY]));
     let seen: f64 = coverage(&scene, &from_front(4.0), SIZE).iter().sum();
+
     assert!(seen > 1000.0, "{seen}");
     let empty = Mesh::from_polygons(Vec::new(), &[]).unwrap();
     let point = Mesh::from_polygons(vec![DVec3::ONE], &[]).unwrap();
@@ -328,18 +351,22 @@ fn broken_input_is_drawn_without_what_is_broken() {
         &[[0, 1, 2], [0, 0, 0]],
     )
     .unwrap();
+
     for mesh in [empty, point, needle] {
         let scene = Scene::of(&mesh, Material::clay());
         assert_eq!(render(&scene, &framed(&scene), SIZE).unwrap().size(), SIZE);
     }
+
     let nowhere = Camera {
         eye: DVec3::NAN,
         ..from_front(1.0)
     };
+
     let inside_out = Camera {
         eye: DVec3::ZERO,
         ..from_front(1.0)
     };
+
     for camera in [nowhere, inside_out] {
         assert_eq!(render(&scene, &camera, SIZE).unwrap().size(), SIZE);
     }
@@ -355,13 +382,14 @@ fn a_picture_does_not_depend_on_the_unit_of_length() {
         let scene = Scene::of(&scaled, Material::clay());
         render(&scene, &framed(&scene), SIZE).unwrap()
     };
+
     // Powers of two scale without rounding.
     let [usual, huge, small] = [draw(1.0), draw(2_f64.powi(60)), draw(2_f64.powi(-30))];
     assert!(usual == huge && usual == small);
 }
 
 #[test]
-fn values_without_meaning_are_grey_and_others_are_not() {
+fn only_values_that_are_not_finite_are_grey() {
     let quad = square(0.8, 0.0);
     let color_of = |values: Vec<f64>| {
         let scene = Scene {
@@ -372,6 +400,7 @@ fn values_without_meaning_are_grey_and_others_are_not() {
             .unwrap()
             .pixel(SIZE[0] / 2, SIZE[1] / 2)
     };
+
     let spread = |[r, g, b]: [u8; 3]| r.max(g).max(b) - r.min(g).min(b);
     assert!(spread(color_of(vec![f64::NAN, 0.0, 1.0, f64::INFINITY])) < 20);
     assert!(spread(color_of(vec![0.0, 0.5, 1.0, 0.5])) > 60);
@@ -388,16 +417,18 @@ fn a_surface_hides_the_pins_behind_it() {
             .pixel(SIZE[0] / 2, SIZE[1] / 2);
         i32::from(r) - i32::from(g)
     };
+
     assert!(red(0.0) > 80, "a pin on the surface shows");
     assert!(red(-0.5) < 20, "a pin behind it does not");
 }
 
 #[test]
-fn a_legend_in_a_picture_reads_back_its_values() {
+fn the_legend_of_a_picture_gives_its_values() {
     let scene = rich_scene();
     let picture = render(&scene, &framed(&scene), [480, 360]).unwrap();
     let legend = scene.legend.as_ref().unwrap();
     let bar = legend.bar(picture.size()).unwrap();
+
     for row in bar.top..bar.top + bar.height {
         let [r, g, b] = picture.pixel(bar.left + bar.width / 2, row);
         let error =
@@ -407,12 +438,13 @@ fn a_legend_in_a_picture_reads_back_its_values() {
 }
 
 #[test]
-fn paint_that_does_not_fit_its_mesh_is_declined_with_the_counts() {
+fn paint_that_does_not_fit_its_mesh_is_rejected_with_the_counts() {
     let scene = Scene::of(
         &square(1.0, 0.0),
         Material::scalar(vec![1.0, 2.0], ColorMap::Sequential),
     );
     let error = render(&scene, &from_front(4.0), SIZE).unwrap_err();
+
     assert!(
         matches!(
             error,
@@ -425,6 +457,7 @@ fn paint_that_does_not_fit_its_mesh_is_declined_with_the_counts() {
         ),
         "{error}"
     );
+
     let fine = Scene::of(&square(1.0, 0.0), Material::clay());
     assert!(matches!(
         render(&fine, &from_front(4.0), [0, 10]),
@@ -433,10 +466,11 @@ fn paint_that_does_not_fit_its_mesh_is_declined_with_the_counts() {
 }
 
 #[test]
-fn a_turntable_of_a_round_thing_is_still() {
+fn a_turntable_of_a_sphere_shows_equal_pictures() {
     let scene = Scene::of(&sphere(30, 8), Material::clay().with_wire(Wire::default()));
-    let stage = Stage::prepare(&scene).unwrap();
+    let stage = PreparedScene::new(&scene).unwrap();
     let frames = turntable(&stage, &from_front(4.0), [96, 96], 8).unwrap();
+
     // The sphere has eight sides: an eighth of a turn brings it onto itself up to rounding at
     // sample places.
     let far = |a: &Image, b: &Image| {
@@ -448,6 +482,7 @@ fn a_turntable_of_a_round_thing_is_still() {
             .map(|(x, y)| u32::from(x.abs_diff(*y)));
         f64::from(difference.sum::<u32>()) / (3.0 * 96.0 * 96.0)
     };
+
     assert!(frames.iter().all(|frame| far(frame, &frames[0]) < 3.0));
     assert!(to_apng(&frames, 50).unwrap().starts_with(b"\x89PNG"));
 }

@@ -1,8 +1,14 @@
 //! Pliant lets a person pose, touch, blend, transfer and learn the deformation of a
 //! character mesh from examples.
 //!
-//! This crate gathers the libraries under one name; the command line `pliant` is built
-//! on nothing else.
+//! This crate collects the libraries under one name and adds what works on files. The command
+//! `pliant` is built on it.
+//!
+//! - [`recipes`]: recipe files of the commands `transfer`, `learn` and `register`.
+//! - [`jobs`]: the work of a recipe with all its files opened.
+//! - [`pictures`]: pictures of meshes and markers.
+//! - `demo`, `page` and `reproduce` (feature `papers`): the demo page, HTML pages, and the tables
+//!   and figures of the papers.
 //!
 //! ```
 //! use pliant::mesh::{HeatGeodesics, HeatOptions, SurfacePoint};
@@ -16,40 +22,21 @@
 //! # Ok::<(), pliant::mesh::MeshError>(())
 //! ```
 
-mod built_in;
+#[cfg(feature = "papers")]
 pub mod demo;
-pub mod drive_job;
-pub mod drive_report;
-pub mod driven_clip;
-mod film;
-mod hand_skeleton;
-pub mod learn_detail;
-pub mod learn_job;
-pub mod learn_recipe;
-pub mod marker_files;
-pub mod marker_picture;
-pub mod page;
-pub mod picture;
-mod pressing_ball;
-pub mod register_job;
-pub mod register_recipe;
-pub mod reproduce;
-pub mod skeleton_file;
-pub mod touch_job;
-mod touch_picture;
-pub mod touched_clip;
-pub mod transfer_job;
-pub mod transfer_recipe;
-mod transfer_region;
-mod walking_tapir;
+pub mod jobs;
+pub mod pictures;
+pub mod recipes;
 
-pub use built_in::{BuiltIn, load};
 pub use pliant_io as io;
 pub use pliant_learn as learn;
 pub use pliant_linalg as linalg;
 pub use pliant_mesh as mesh;
+#[cfg(feature = "papers")]
+pub use pliant_papers::{page, reproduce};
 pub use pliant_physics as physics;
 pub use pliant_rig as rig;
 pub use pliant_specimens as specimens;
+pub use pliant_specimens::{BuiltIn, load};
 pub use pliant_transfer as transfer;
 pub use pliant_view as view;

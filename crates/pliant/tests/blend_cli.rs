@@ -1,8 +1,8 @@
-//! Blends on the command line, with things in the way.
+//! `pliant blend`: obstacles, cages, stiffness and energy terms.
 
 mod command;
 
-use command::{declines, folder, inside, json, pliant};
+use command::{folder, inside, json, pliant, refuses};
 use pliant::io::{Animation, Asset, LoadOptions, load, save};
 use pliant::mesh::glam::DVec3;
 use pliant::mesh::{Mesh, VertexLayer, shapes};
@@ -50,11 +50,13 @@ fn nearest(frame: &[DVec3], center: DVec3) -> f64 {
 }
 
 #[test]
-fn an_egg_that_grows_stops_at_a_ball_and_says_who_touches_it() {
+fn a_growing_shape_stops_at_a_ball_and_reports_its_contacts() {
     let folder = folder();
     let [ball, egg] = poses(&folder);
-    let (free, held) = (inside(&folder, "free.glb"), inside(&folder, "held.glb"));
+    let free = inside(&folder, "free.glb");
+    let held = inside(&folder, "held.glb");
     let still = json(&["blend", &ball, &egg, "--steps", "4", "--out", &free]);
+
     assert!(
         still["frames"]
             .as_array()
@@ -62,36 +64,42 @@ fn an_egg_that_grows_stops_at_a_ball_and_says_who_touches_it() {
             .iter()
             .all(|frame| frame["contacts"] == 0)
     );
+
     // Both spellings of a negative number.
     for obstacle in [
         &["--obstacle", "sphere:-1.9,0,0,0.5"][..],
         &["--obstacle=sphere:-1.9,0,0,0.5"],
     ] {
-        let told = json(
+        let report = json(
             &[
                 &["blend", &ball, &egg, "--steps", "4", "--out", &held],
                 obstacle,
             ]
             .concat(),
         );
+
         assert!(
-            told["frames"][0]["contacts"] == 0 && told["frames"][4]["contacts"].as_u64() > Some(0),
-            "{told}"
+            report["frames"][0]["contacts"] == 0
+                && report["frames"][4]["contacts"].as_u64() > Some(0),
+            "{report}"
         );
+
         assert!(
-            told["frames"]
+            report["frames"]
                 .as_array()
                 .unwrap()
                 .iter()
                 .all(|frame| frame["converged"] == true),
-            "{told}"
+            "{report}"
         );
+
         let (free, held) = (frames(&free), frames(&held));
         let center = DVec3::X * -1.9;
         assert!(
             nearest(&free[4], center) < 0.4
                 && held.iter().all(|frame| nearest(frame, center) > 0.5 - 1e-4)
         );
+
         assert_eq!(held[0], free[0]);
     }
 }
@@ -100,10 +108,12 @@ fn an_egg_that_grows_stops_at_a_ball_and_says_who_touches_it() {
 fn a_file_with_a_clip_is_an_obstacle_that_moves() {
     let folder = folder();
     let [ball, _] = poses(&folder);
-    let (hammer, out) = (inside(&folder, "hammer.glb"), inside(&folder, "hit.glb"));
+    let hammer = inside(&folder, "hammer.glb");
+    let out = inside(&folder, "hit.glb");
     let strikes: Vec<Vec<DVec3>> = [3.0, 1.3]
         .map(|x| scaled(DVec3::splat(0.5), DVec3::X * x).positions().to_vec())
         .to_vec();
+
     let still = Asset::from_mesh(scaled(DVec3::splat(0.5), DVec3::X * 3.0));
     save(
         &still
@@ -112,7 +122,8 @@ fn a_file_with_a_clip_is_an_obstacle_that_moves() {
         &hammer,
     )
     .unwrap();
-    let told = json(&[
+
+    let report = json(&[
         "blend",
         &ball,
         &ball,
@@ -125,23 +136,26 @@ fn a_file_with_a_clip_is_an_obstacle_that_moves() {
         "--out",
         &out,
     ]);
+
     assert!(
-        told["frames"][0]["contacts"] == 0 && told["frames"][2]["contacts"].as_u64() > Some(0),
-        "{told}"
+        report["frames"][0]["contacts"] == 0 && report["frames"][2]["contacts"].as_u64() > Some(0),
+        "{report}"
     );
+
     let tip = frames(&out)[2]
         .iter()
         .map(|p| p.x)
         .fold(f64::NEG_INFINITY, f64::max);
+
     assert!(tip < 0.95, "dented, where it was 1: {tip}");
 }
 
 #[test]
-fn the_published_way_and_several_obstacles_keep_vertices_out_too() {
+fn the_contact_method_of_ma2012_keeps_vertices_out_of_several_obstacles() {
     let folder = folder();
     let [ball, egg] = poses(&folder);
     let out = inside(&folder, "out.glb");
-    let told = json(&[
+    let report = json(&[
         "blend",
         &ball,
         &egg,
@@ -156,7 +170,11 @@ fn the_published_way_and_several_obstacles_keep_vertices_out_too() {
         "--obstacle",
         "capsule:-1.9,-1,0,-1.9,1,0,0.5",
     ]);
-    assert!(told["frames"][2]["contacts"].as_u64() > Some(1), "{told}");
+
+    assert!(
+        report["frames"][2]["contacts"].as_u64() > Some(1),
+        "{report}"
+    );
     let last = &frames(&out)[2];
     assert!(nearest(last, DVec3::X * 1.9) > 0.5 - 1e-4);
     assert!(
@@ -173,11 +191,13 @@ fn two_balls(along: f64) -> Mesh {
         .positions()
         .iter()
         .map(|&p| p + DVec3::new(1.8, along, 0.0));
+
     let faces = ball
         .triangles()
         .iter()
         .flat_map(|&t| [t, t.map(|v| v + count)])
         .collect::<Vec<_>>();
+
     Mesh::from_triangles(
         ball.positions().iter().copied().chain(second).collect(),
         &faces,
@@ -186,17 +206,20 @@ fn two_balls(along: f64) -> Mesh {
 }
 
 #[test]
-fn balls_that_pass_too_near_push_each_other_and_say_so() {
+fn parts_in_self_contact_push_each_other_and_are_reported() {
     let folder = folder();
     let files = ["before.obj", "after.obj"].map(|name| inside(&folder, name));
     for (file, along) in files.iter().zip([-2.5, 2.5]) {
         save(&Asset::from_mesh(two_balls(along)), file).unwrap();
     }
-    let (free, kept) = (inside(&folder, "free.glb"), inside(&folder, "kept.glb"));
+
+    let free = inside(&folder, "free.glb");
+    let kept = inside(&folder, "kept.glb");
     json(&[
         "blend", &files[0], &files[1], "--steps", "10", "--out", &free,
     ]);
-    let told = json(&[
+
+    let report = json(&[
         "blend",
         &files[0],
         &files[1],
@@ -206,16 +229,18 @@ fn balls_that_pass_too_near_push_each_other_and_say_so() {
         "--out",
         &kept,
     ]);
-    let pairs = |frame: usize| told["frames"][frame]["self_contacts"].as_u64().unwrap();
-    assert!(pairs(0) == 0 && pairs(5) > 0 && pairs(10) == 0, "{told}");
+
+    let pairs = |frame: usize| report["frames"][frame]["self_contacts"].as_u64().unwrap();
+    assert!(pairs(0) == 0 && pairs(5) > 0 && pairs(10) == 0, "{report}");
     assert!(
-        told["frames"]
+        report["frames"]
             .as_array()
             .unwrap()
             .iter()
             .all(|frame| frame["converged"] == true && frame["self_depth"] == 0.0),
-        "{told}"
+        "{report}"
     );
+
     let (free, kept) = (frames(&free), frames(&kept));
     let half = free[0].len() / 2;
     let reach = |frame: &[DVec3]| {
@@ -224,12 +249,14 @@ fn balls_that_pass_too_near_push_each_other_and_say_so() {
             .map(|p| p.x)
             .fold(f64::INFINITY, f64::min)
     };
+
     assert!(
         reach(&free[5]) < 0.81 && reach(&kept[5]) > 0.85,
         "the second ball is dented: {}",
         reach(&kept[5])
     );
     assert_eq!((&kept[0], &kept[10]), (&free[0], &free[10]));
+
     let none = inside(&folder, "no.glb");
     let output = pliant(&[
         "blend",
@@ -241,26 +268,30 @@ fn balls_that_pass_too_near_push_each_other_and_say_so() {
         "--out",
         &none,
     ]);
+
     assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]
-fn obstacles_that_are_none_are_one_line_and_leave_nothing() {
+fn an_invalid_obstacle_is_refused_in_one_line_and_leaves_no_file() {
     let folder = folder();
     let [ball, egg] = poses(&folder);
     let out = inside(&folder, "no.glb");
     let open = inside(&folder, "open.obj");
+
     save(&Asset::from_mesh(shapes::bumpy_sheet(3, 0.1)), &open).unwrap();
-    declines(
+    refuses(
         &["blend", &ball, &egg, "--obstacle", &open],
         &out,
         &["open.obj", "not closed"],
     );
-    declines(
+
+    refuses(
         &["blend", &ball, &egg, "--obstacle", "missing.obj"],
         &out,
         &["missing.obj"],
     );
+
     let wrong = [
         "sphere:0,0,1",
         "sphere:0,nan,0,1",
@@ -269,6 +300,7 @@ fn obstacles_that_are_none_are_one_line_and_leave_nothing() {
         "capsule:0,0,0,1",
         "cylinder:0,0,0,0,0,0,1",
     ];
+
     for wrong in wrong
         .map(|text| ["--obstacle", text])
         .into_iter()
@@ -290,10 +322,12 @@ fn painted_poses(folder: &TempDir, ending: &str) -> [String; 2] {
         .iter()
         .map(|p| DVec3::splat(gray(p)).extend(1.0))
         .collect();
+
     builder.colors = vec![VertexLayer {
         name: String::new(),
         values,
     }];
+
     let painted = builder.build().unwrap();
     let egg = painted
         .posed(
@@ -303,44 +337,51 @@ fn painted_poses(folder: &TempDir, ending: &str) -> [String; 2] {
                 .collect(),
         )
         .unwrap();
+
     let files = ["painted", "egg"].map(|name| inside(folder, &format!("{name}.{ending}")));
     save(&Asset::from_mesh(painted), &files[0]).unwrap();
     save(&Asset::from_mesh(egg), &files[1]).unwrap();
+
     files
 }
 
 #[test]
-fn a_cage_is_told_and_gives_all_vertices_and_exact_ends() {
+fn a_cage_is_reported_and_gives_all_vertices_and_exact_ends() {
     let folder = folder();
     let [ball, egg] = painted_poses(&folder, "obj");
     let out = inside(&folder, "caged.npy");
     let plain = json(&["blend", &ball, &egg, "--steps", "2", "--out", &out]);
+
     assert!(
         plain["cage"].is_null() && plain["vertices"] == 2562,
         "{plain}"
     );
-    let told = json(&[
+
+    let report = json(&[
         "blend", &ball, &egg, "--steps", "2", "--cage", "400", "--out", &out,
     ]);
+
     assert!(
-        told["cage"]["vertices"] == 400 && told["vertices"] == 2562,
-        "{told}"
+        report["cage"]["vertices"] == 400 && report["vertices"] == 2562,
+        "{report}"
     );
-    assert!(told["springs"]["structure"].as_u64() < plain["springs"]["structure"].as_u64());
+    assert!(report["springs"]["structure"].as_u64() < plain["springs"]["structure"].as_u64());
     assert!(
-        told["problems"].to_string().contains("cage of 400"),
-        "{told}"
+        report["problems"].to_string().contains("cage of 400"),
+        "{report}"
     );
+
     for frame in 0..3 {
         let volume =
             |object: &serde_json::Value| object["frames"][frame]["volume"].as_f64().unwrap();
         assert!(
-            (volume(&told) / volume(&plain) - 1.0).abs() < 0.01,
+            (volume(&report) / volume(&plain) - 1.0).abs() < 0.01,
             "{frame}: {} {}",
-            volume(&told),
+            volume(&report),
             volume(&plain)
         );
     }
+
     let ends = pliant::io::npy::read(&std::fs::read(&out).unwrap())
         .unwrap()
         .values;
@@ -348,11 +389,13 @@ fn a_cage_is_told_and_gives_all_vertices_and_exact_ends() {
         .unwrap()
         .mesh()
         .unwrap();
+
     let kept: Vec<f64> = first
         .positions()
         .iter()
         .flat_map(|p| p.to_array())
         .collect();
+
     assert_eq!(ends[..kept.len()], kept);
     let around = json(&[
         "blend",
@@ -367,6 +410,7 @@ fn a_cage_is_told_and_gives_all_vertices_and_exact_ends() {
         "--out",
         &out,
     ]);
+
     assert!(
         around["problems"]
             .to_string()
@@ -380,6 +424,7 @@ fn stiffness_is_read_from_the_colours_of_the_first_shape() {
     let folder = folder();
     let out = inside(&folder, "firm.npy");
     let mut results = Vec::new();
+
     for (ending, extra) in [
         ("ply", &["--stiffness", "color"][..]),
         ("glb", &["--stiffness", "color"]),
@@ -394,6 +439,7 @@ fn stiffness_is_read_from_the_colours_of_the_first_shape() {
             "--solver",
             "tight",
         ];
+
         json(&[&["blend", &ball, &egg, "--out", &out], &pull[..], extra].concat());
         results.push(
             pliant::io::npy::read(&std::fs::read(&out).unwrap())
@@ -401,29 +447,34 @@ fn stiffness_is_read_from_the_colours_of_the_first_shape() {
                 .values,
         );
     }
+
     let most = |a: &[f64], b: &[f64]| {
         a.iter()
             .zip(b)
             .map(|(x, y)| (x - y).abs())
             .fold(0.0, f64::max)
     };
+
     assert!(
         most(&results[0], &results[1]) < 1e-3,
         "formats agree: {}",
         most(&results[0], &results[1])
     );
+
     assert!(
         most(&results[0], &results[2]) > 1e-2,
         "paint matters: {}",
         most(&results[0], &results[2])
     );
+
     let [ball, egg] = poses(&folder);
     std::fs::remove_file(&out).unwrap();
-    declines(
+    refuses(
         &["blend", &ball, &egg, "--stiffness", "color"],
         &out,
         &["ball.obj", "no vertex colours"],
     );
+
     for wrong in ["3", "some", "-5"] {
         let output = pliant(&["blend", &ball, &egg, "--cage", wrong, "--out", &out]);
         assert_eq!(output.status.code(), Some(2), "{wrong}");
@@ -431,11 +482,12 @@ fn stiffness_is_read_from_the_colours_of_the_first_shape() {
 }
 
 #[test]
-fn terms_of_the_energy_are_told_and_stop_at_a_ball_as_springs_do() {
+fn energy_terms_are_reported_and_respect_an_obstacle() {
     let folder = folder();
     let [ball, egg] = poses(&folder);
     let out = inside(&folder, "held.glb");
-    for (energy, told) in [
+
+    for (energy, reported) in [
         ("springs,volume,angles:2", "springs,angles:2,volume"),
         ("shell", "edges,angles,volume"),
     ] {
@@ -452,8 +504,9 @@ fn terms_of_the_energy_are_told_and_stop_at_a_ball_as_springs_do() {
             "--out",
             &out,
         ];
+
         let report = json(&walk);
-        assert_eq!(report["energy"], told);
+        assert_eq!(report["energy"], reported);
         assert!(
             report["frames"]
                 .as_array()
@@ -462,12 +515,14 @@ fn terms_of_the_energy_are_told_and_stop_at_a_ball_as_springs_do() {
                 .all(|frame| frame["converged"] == true && frame["inverted"] == 0),
             "{report}"
         );
+
         assert!(
             frames(&out)
                 .iter()
                 .all(|frame| nearest(frame, DVec3::X * -1.9) > 0.5 - 1e-4)
         );
     }
+
     std::fs::remove_file(&out).unwrap();
     for wrong in ["angles", "spring", "springs,volume:-1"] {
         let run = pliant(&["blend", &ball, &egg, "--energy", wrong, "--out", &out]);

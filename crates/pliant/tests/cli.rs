@@ -1,4 +1,4 @@
-//! The command line from outside: exit codes, messages, JSON.
+//! Exit codes, messages and JSON of the command line.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -35,8 +35,8 @@ fn in_folder(folder: &TempDir, name: &str) -> (PathBuf, String) {
 
 const SQUARE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
 
-/// The command ends with 1 and one line on stderr that holds all of `words`; returns the line.
-fn declines(args: &[&str], words: &[&str]) -> String {
+/// The command gives exit code 1 and one line on stderr that contains all `words`. Returns the line.
+fn refuses(args: &[&str], words: &[&str]) -> String {
     let output = pliant(args);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{args:?}: {message}");
@@ -59,22 +59,24 @@ fn json(args: &[&str]) -> Value {
 }
 
 #[test]
-fn each_bad_input_gets_one_line_that_names_it() {
+fn an_invalid_input_is_named_in_one_line() {
     let folder = folder();
     let (out, out_text) = in_folder(&folder, "d.npy");
     let measure = |asset: &str, from: &str, words: &[&str]| {
-        declines(
+        refuses(
             &["geodesic", asset, "--from", from, "--out", &out_text],
             words,
         );
         assert!(!out.exists(), "nothing is left behind");
     };
+
     let square = file(&folder, "square.obj", SQUARE);
     measure(
         &shown(&folder.path().join("nowhere.obj")),
         "0",
         &["nowhere.obj"],
     );
+
     measure(&file(&folder, "empty.obj", ""), "0", &["empty.obj"]);
     measure(
         &file(
@@ -85,24 +87,28 @@ fn each_bad_input_gets_one_line_that_names_it() {
         "0",
         &["beyond.obj", "9", "line 4"],
     );
+
     measure(
         &file(&folder, "nan.obj", "v 0 0 0\nv 1 nan 0\nv 0 1 0\nf 1 2 3\n"),
         "0",
         &["nan.obj", "vertex 1"],
     );
+
     measure(
         &file(&folder, "bare.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n"),
         "0",
         &["bare.obj", "no faces"],
     );
     measure(&shown(folder.path()), "0", &["folder"]);
-    declines(
+
+    refuses(
         &[
             "geodesic", &square, "--from", "0", "--method", "exact", "--radius", "-1", "--out",
             &out_text,
         ],
         &["square.obj", "-1"],
     );
+
     measure(&square, "4", &["square.obj", "vertex 4", "4 vertices"]);
     measure("specimen:unicorn", "0", &["unicorn", "head"]);
 }
@@ -112,36 +118,39 @@ fn an_output_that_cannot_be_written_is_named() {
     let folder = folder();
     let square = file(&folder, "square.obj", SQUARE);
     let under_a_file = shown(&folder.path().join("square.obj").join("d.npy"));
-    declines(
+    refuses(
         &["geodesic", &square, "--from", "0", "--out", &under_a_file],
         &["d.npy"],
     );
+
     let a_folder = shown(folder.path());
-    declines(
+    refuses(
         &["geodesic", &square, "--from", "0", "--out", &a_folder],
         &[&a_folder, "folder"],
     );
 }
 
 #[test]
-fn a_file_never_holds_another_format_than_its_ending_says() {
+fn an_output_with_the_ending_of_another_format_is_refused() {
     let folder = folder();
     let square = file(&folder, "square.obj", SQUARE);
     let (picture, picture_text) = in_folder(&folder, "square.jpg");
-    declines(
+    refuses(
         &["render", &square, "--out", &picture_text],
         &["square.jpg", ".png"],
     );
+
     let (array, array_text) = in_folder(&folder, "d.csv");
-    declines(
+    refuses(
         &["geodesic", &square, "--from", "0", "--out", &array_text],
         &["d.csv", ".npy"],
     );
+
     assert!(!picture.exists() && !array.exists());
 }
 
 #[test]
-fn numbers_for_another_mesh_are_declined_with_all_counts() {
+fn numbers_for_another_mesh_are_refused_with_all_counts() {
     let folder = folder();
     let square = file(&folder, "square.obj", SQUARE);
     let (_, distances) = in_folder(&folder, "d.npy");
@@ -154,8 +163,9 @@ fn numbers_for_another_mesh_are_declined_with_all_counts() {
         &distances,
         "--json",
     ]);
+
     let (_, out) = in_folder(&folder, "d.png");
-    declines(
+    refuses(
         &["render", &square, "--scalar", &distances, "--out", &out],
         &["d.npy", "4 vertices", "1 faces", "2 triangles"],
     );
@@ -163,8 +173,8 @@ fn numbers_for_another_mesh_are_declined_with_all_counts() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_disk_that_is_full_is_named() {
-    declines(
+fn a_full_disk_is_reported() {
+    refuses(
         &[
             "geodesic",
             "specimen:bar",
@@ -179,7 +189,7 @@ fn a_disk_that_is_full_is_named() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_result_that_cannot_be_printed_is_no_success() {
+fn a_result_that_cannot_be_printed_is_a_failure() {
     let full = std::fs::File::options()
         .write(true)
         .open("/dev/full")
@@ -192,7 +202,7 @@ fn a_result_that_cannot_be_printed_is_no_success() {
 }
 
 #[test]
-fn quiet_prints_what_was_asked_for_and_nothing_else() {
+fn quiet_prints_results_only() {
     let folder = folder();
     let (_, out) = in_folder(&folder, "bar.obj");
     let output = pliant(&["convert", "specimen:bar", &out, "--quiet"]);
@@ -201,7 +211,7 @@ fn quiet_prints_what_was_asked_for_and_nothing_else() {
 }
 
 #[test]
-fn sliders_are_set_by_name_and_an_unknown_one_is_declined() {
+fn sliders_are_set_by_name_and_an_unknown_one_is_refused() {
     let folder = folder();
     let draw = |name: &str, weights: &str| {
         let (path, out) = in_folder(&folder, name);
@@ -216,12 +226,15 @@ fn sliders_are_set_by_name_and_an_unknown_one_is_declined() {
             "80x60",
             "--json",
         ]);
+
         std::fs::read(path).expect("the picture")
     };
+
     assert_eq!(draw("a.png", "bent=0"), draw("b.png", "twisted=0"));
     assert_ne!(draw("a.png", "bent=0"), draw("c.png", "bent=1"));
+
     let (_, out) = in_folder(&folder, "d.png");
-    declines(
+    refuses(
         &[
             "render",
             "specimen:bar",
@@ -248,6 +261,7 @@ fn a_clip_is_played_as_an_animated_picture() {
         "40x30",
         "--json",
     ]);
+
     let png = std::fs::read(path).expect("the picture");
     let frames = png.windows(4).filter(|chunk| chunk == b"fcTL").count();
     assert_eq!(frames, 25);
@@ -255,19 +269,22 @@ fn a_clip_is_played_as_an_animated_picture() {
 
 #[cfg(unix)]
 #[test]
-fn a_write_that_breaks_off_leaves_nothing_behind() {
+fn an_interrupted_write_leaves_no_file() {
     let folder = folder();
     let (_, out) = in_folder(&folder, "d.npy");
+
     // A limit of one block on the size of files stands for a disk that fills up half-way.
     let limited = format!(
         "trap '' XFSZ; ulimit -f 1; '{}' geodesic specimen:bar --from 0 --out '{out}' --quiet",
         env!("CARGO_BIN_EXE_pliant")
     );
+
     let output = Command::new("sh")
         .args(["-c", &limited])
         .output()
         .expect("a shell");
     let message = String::from_utf8_lossy(&output.stderr);
+
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.contains("d.npy"), "{message}");
     assert_eq!(
@@ -280,10 +297,11 @@ fn a_write_that_breaks_off_leaves_nothing_behind() {
 }
 
 #[test]
-fn wrong_usage_ends_with_two_and_says_what() {
+fn wrong_usage_gives_exit_code_2_and_names_the_argument() {
     let folder = folder();
     let square = file(&folder, "square.obj", SQUARE);
     let (_, out) = in_folder(&folder, "d.npy");
+
     for (args, word) in [
         (
             vec!["geodesic", &square, "--from", "nose", "--out", &out],
@@ -327,13 +345,14 @@ fn wrong_usage_ends_with_two_and_says_what() {
 }
 
 #[test]
-fn info_lists_what_is_odd_and_still_succeeds() {
+fn info_lists_warnings_and_succeeds() {
     let folder = folder();
     let path = file(
         &folder,
         "odd.obj",
         "v 0 0 0\nv 1 0 0\nv 2 0 0\nv 0 nan 0\nv 0 1 0\nf 1 2 3\nf 1 2 5\n",
     );
+
     let report = json(&["info", &path, "--json"]);
     let mesh = &report["meshes"][0];
     assert_eq!(
@@ -344,6 +363,7 @@ fn info_lists_what_is_odd_and_still_succeeds() {
         ),
         (Some(5), Some(1), Some(1))
     );
+
     let problems = report["problems"].to_string();
     assert!(problems.contains("NaN"), "{problems}");
 }
@@ -365,8 +385,10 @@ fn distances_do_not_depend_on_the_number_of_threads() {
             "--threads",
             threads,
         ]);
+
         std::fs::read(path).expect("the distances")
     };
+
     assert_eq!(measure("1"), measure("2"));
 }
 
@@ -378,19 +400,22 @@ fn heat_and_exact_distances_agree_on_a_square() {
     let exact = json(&[
         "geodesic", &square, "--from", "0", "--out", &out, "--method", "exact", "--json",
     ]);
+
     assert!((exact["max"].as_f64().unwrap() - 2.0_f64.sqrt()).abs() < 1e-15);
     let disc = json(&[
         "geodesic", &square, "--from", "0", "--out", &out, "--method", "exact", "--radius", "1.2",
         "--json",
     ]);
+
     assert_eq!(disc["unreached"], 1);
     let heat = json(&["geodesic", &square, "--from", "0", "--out", &out, "--json"]);
+
     // The near field covers the whole square, so that only the fade into heat is left of its error.
     assert!((heat["max"].as_f64().unwrap() - 2.0_f64.sqrt()).abs() < 0.02);
 }
 
 #[test]
-fn an_obj_comes_back_unharmed() {
+fn an_obj_survives_conversion_to_glb_and_back() {
     let folder = folder();
     let text = "mtllib a.mtl\no box\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\ng left\nusemtl red\nf 1/1 2/2 3/3 4/4\n";
     let input = file(&folder, "in.obj", text);
@@ -418,27 +443,87 @@ fn a_picture_has_the_same_bytes_on_any_number_of_threads() {
             "--threads",
             threads,
         ]);
+
         std::fs::read(path).expect("the picture")
     };
+
     assert_eq!(draw("1"), draw("2"));
 }
 
+/// All commands, in the groups of `pliant --help`.
+const COMMANDS: [&str; 28] = [
+    "demo",
+    "studio",
+    "pose",
+    "sketch",
+    "invert",
+    "touch",
+    "mirror",
+    "split",
+    "rename",
+    "blend",
+    "transfer",
+    "markers",
+    "shapes",
+    "register",
+    "learn",
+    "validate",
+    "drive",
+    "bones",
+    "info",
+    "render",
+    "convert",
+    "bake",
+    "geodesic",
+    "flexibility",
+    "reproduce",
+    "schema",
+    "completions",
+    "man",
+];
+
+fn help(args: &[&str]) -> String {
+    String::from_utf8(pliant(&[args, &["--help"]].concat()).stdout).expect("help in UTF-8")
+}
+
 #[test]
-fn help_teaches_by_example_and_completions_are_made() {
-    for command in [
-        "info",
-        "convert",
-        "geodesic",
-        "render",
-        "reproduce",
-        "demo",
-        "completions",
-    ] {
-        let help = String::from_utf8(pliant(&[command, "--help"]).stdout).expect("help in UTF-8");
-        assert!(help.contains(&format!("pliant {command} ")), "{help}");
-        assert!(help.contains("Examples:"), "{help}");
+fn the_help_page_of_the_program_lists_every_command_once() {
+    let page = help(&[]);
+    for command in COMMANDS {
+        let start = format!("  {command} ");
+        let entries = page.lines().filter(|line| line.starts_with(&start));
+        assert_eq!(entries.count(), 1, "{command} in {page}");
     }
+}
+
+#[test]
+fn help_pages_have_examples_and_fit_80_columns() {
+    for command in COMMANDS {
+        let page = help(&[command]);
+        assert!(page.contains(&format!("pliant {command} ")), "{page}");
+        assert!(page.contains("Examples:"), "{page}");
+        for line in page.lines() {
+            assert!(line.chars().count() <= 80, "{command}: {line}");
+        }
+    }
+}
+
+#[test]
+fn completions_are_printed() {
     let script =
         String::from_utf8(pliant(&["completions", "bash"]).stdout).expect("a script in UTF-8");
     assert!(script.contains("geodesic"));
+}
+
+#[test]
+fn a_man_page_is_written_for_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man1");
+    let status = pliant(&["man", "--out", pages.to_str().unwrap()]).status;
+    assert!(status.success());
+
+    for command in COMMANDS {
+        let page = std::fs::read_to_string(pages.join(format!("pliant-{command}.1"))).unwrap();
+        assert!(page.contains("Examples:"), "{command}");
+    }
 }

@@ -1,12 +1,12 @@
-//! `drive` by captured markers and by end effectors, and `info` of takes, from the outside.
+//! `pliant drive` with captured markers and end effectors, and `pliant info` of captures.
 
 mod bending_sheet;
 mod command;
 
 use std::fs;
 
-use bending_sheet::{array, bent, frames_of, points, studio};
-use command::{declines, folder, inside, json, pliant};
+use bending_sheet::{array, bent, frames_of, points, sheet_recipe};
+use command::{folder, inside, json, pliant, refuses};
 use pliant::mesh::glam::DVec3;
 use tempfile::TempDir;
 
@@ -14,7 +14,7 @@ const NAMES: [&str; 6] = ["A", "B", "C", "D", "E", "F"];
 
 /// A folder with a model of the sheet.
 fn learned() -> (TempDir, String) {
-    let (folder, recipe) = studio("");
+    let (folder, recipe) = sheet_recipe("");
     let model = inside(&folder, "bend.safetensors");
     json(&["learn", &recipe, "--out", &model]);
     (folder, model)
@@ -28,6 +28,7 @@ fn table(frames: &[Vec<DVec3>]) -> String {
         .rev()
         .flat_map(|name| ["x", "y", "z"].map(|axis| format!("{name}_{axis}")))
         .collect();
+
     let mut text = format!("Frame;{}\n", head.join(";"));
     for (k, places) in frames.iter().enumerate() {
         let cell = |(point, p): (usize, &DVec3)| {
@@ -37,9 +38,11 @@ fn table(frames: &[Vec<DVec3>]) -> String {
                 format!("{};{};{}", p.x * 1000.0, p.z * 1000.0, p.y * 1000.0)
             }
         };
+
         let cells: Vec<String> = places.iter().enumerate().rev().map(cell).collect();
         text.push_str(&format!("{k};{}\n", cells.join(";")));
     }
+
     text
 }
 
@@ -51,19 +54,19 @@ fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
 }
 
 #[test]
-fn a_take_with_other_names_units_axes_and_a_gap_drives_as_the_plain_points_do() {
+fn a_capture_with_other_names_units_axes_and_a_gap_gives_the_same_clip() {
     let (folder, model) = learned();
-    let (take, plain, out) = (
-        inside(&folder, "take.csv"),
-        inside(&folder, "p.npy"),
-        inside(&folder, "out.npy"),
-    );
+    let take = inside(&folder, "take.csv");
+    let plain = inside(&folder, "p.npy");
+    let out = inside(&folder, "out.npy");
+
     let truth: Vec<Vec<DVec3>> = (0..6).map(|k| points(0.05 * f64::from(k))).collect();
     fs::write(&take, table(&truth)).unwrap();
     fs::write(&plain, array(&truth)).unwrap();
     json(&["drive", &model, "--points", &plain, "--out", &out]);
+
     let expected = frames_of(&out);
-    let told = json(&[
+    let report = json(&[
         "drive",
         &model,
         "--points",
@@ -79,14 +82,16 @@ fn a_take_with_other_names_units_axes_and_a_gap_drives_as_the_plain_points_do() 
         "--out",
         &out,
     ]);
+
     assert!(
-        told["fps"] == 60.0
-            && told["problems"][0]
+        report["fps"] == 60.0
+            && report["problems"][0]
                 .as_str()
                 .unwrap()
                 .contains("'B' is not seen in frame 2"),
-        "{told}"
+        "{report}"
     );
+
     let found = frames_of(&out);
     assert!(
         expected
@@ -94,7 +99,8 @@ fn a_take_with_other_names_units_axes_and_a_gap_drives_as_the_plain_points_do() 
             .zip(&found)
             .all(|(a, b)| farthest(a, b) < 1e-9)
     );
-    let told = json(&[
+
+    let report = json(&[
         "drive",
         &model,
         "--points",
@@ -114,41 +120,45 @@ fn a_take_with_other_names_units_axes_and_a_gap_drives_as_the_plain_points_do() 
         "--out",
         &out,
     ]);
+
     assert!(
-        told["frames"] == 3 && told["problems"].to_string().contains("never seen"),
-        "{told}"
+        report["frames"] == 3 && report["problems"].to_string().contains("never seen"),
+        "{report}"
     );
 }
 
 #[test]
-fn a_rigid_motion_of_the_subject_is_removed_by_the_markers_named() {
+fn the_rigid_motion_of_a_capture_is_removed_by_named_markers() {
     let (folder, model) = learned();
-    let (take, out) = (inside(&folder, "take.npy"), inside(&folder, "out.npy"));
+    let take = inside(&folder, "take.npy");
+    let out = inside(&folder, "out.npy");
     let turn = pliant::mesh::glam::DMat3::from_rotation_y(0.8);
     let moved: Vec<DVec3> = points(0.0)
         .iter()
         .map(|p| turn * *p + DVec3::new(3.0, 1.0, -2.0))
         .collect();
+
     fs::write(&take, array(&[moved])).unwrap();
     json(&[
         "drive", &model, "--points", &take, "--align", "0,2,3,5", "--out", &out,
     ]);
+
     assert!(farthest(&frames_of(&out)[0], &bent(0.0)) < 0.02);
 }
 
 #[test]
 fn end_effectors_alone_drive_the_sheet_through_a_skeleton() {
     let (folder, model) = learned();
-    let (skeleton, take, out) = (
-        inside(&folder, "s.json"),
-        inside(&folder, "tips.csv"),
-        inside(&folder, "out.npy"),
-    );
+    let skeleton = inside(&folder, "s.json");
+    let take = inside(&folder, "tips.csv");
+    let out = inside(&folder, "out.npy");
+
     let joint = |name: &str, parent: &str, control: usize, end: bool| {
         format!(
             "{{\"name\": \"{name}\", \"parent\": \"{parent}\", \"control\": {control}, \"effector\": {end}}}"
         )
     };
+
     let joints = [
         "{\"name\": \"middle\", \"control\": 3}".to_owned(),
         joint("a", "middle", 0, true),
@@ -157,17 +167,20 @@ fn end_effectors_alone_drive_the_sheet_through_a_skeleton() {
         joint("e", "middle", 4, true),
         joint("f", "middle", 5, true),
     ];
+
     fs::write(
         &skeleton,
         format!("{{\"root\": \"free\", \"joints\": [{}]}}", joints.join(",")),
     )
     .unwrap();
+
     let shift = DVec3::new(0.0, 0.5, 0.2);
     let goals: Vec<String> = [5, 4, 2, 0]
         .map(|k| points(0.0)[k] + shift)
         .iter()
         .map(|p| format!("{},{},{}", p.x, p.y, p.z))
         .collect();
+
     fs::write(
         &take,
         format!(
@@ -176,7 +189,8 @@ fn end_effectors_alone_drive_the_sheet_through_a_skeleton() {
         ),
     )
     .unwrap();
-    let told = json(&[
+
+    let report = json(&[
         "drive",
         &model,
         "--points",
@@ -186,11 +200,13 @@ fn end_effectors_alone_drive_the_sheet_through_a_skeleton() {
         "--out",
         &out,
     ]);
+
     assert!(
-        told["effectors"]["miss"].as_f64().unwrap() < 1e-5
-            && told["effectors"]["ms_per_frame"].is_number(),
-        "{told}"
+        report["effectors"]["miss"].as_f64().unwrap() < 1e-5
+            && report["effectors"]["ms_per_frame"].is_number(),
+        "{report}"
     );
+
     let expected: Vec<DVec3> = bent(0.0).iter().map(|p| *p + shift).collect();
     assert!(farthest(&frames_of(&out)[0], &expected) < 0.02);
     fs::write(
@@ -198,13 +214,15 @@ fn end_effectors_alone_drive_the_sheet_through_a_skeleton() {
         format!("{{\"joints\": [{}]}}", joints[..5].join(",")),
     )
     .unwrap();
-    declines(
+
+    refuses(
         &["drive", &model, "--points", &take, "--skeleton", &skeleton],
         &inside(&folder, "no.npy"),
         &["s.json", "control point 5 has no joint"],
     );
     fs::write(&skeleton, "{\"joints\": 3}").unwrap();
-    declines(
+
+    refuses(
         &["drive", &model, "--points", &take, "--skeleton", &skeleton],
         &inside(&folder, "no.npy"),
         &["s.json"],
@@ -212,17 +230,20 @@ fn end_effectors_alone_drive_the_sheet_through_a_skeleton() {
 }
 
 #[test]
-fn takes_that_cannot_drive_are_told_in_one_line() {
+fn an_unusable_capture_is_refused_in_one_line() {
     let (folder, model) = learned();
-    let (take, out) = (inside(&folder, "take.csv"), inside(&folder, "no.npy"));
+    let take = inside(&folder, "take.csv");
+    let out = inside(&folder, "no.npy");
     fs::write(&take, table(&[points(0.0), points(0.1)])).unwrap();
+
     let with = |more: &[&str], words: &[&str]| {
-        declines(
+        refuses(
             &[&["drive", &model, "--points", &take], more].concat(),
             &out,
             words,
         )
     };
+
     with(
         &["--markers", "A,B,C,D,E,Fingertip"],
         &["take.csv", "'Fingertip'", "did you mean F"],
@@ -230,16 +251,18 @@ fn takes_that_cannot_drive_are_told_in_one_line() {
     with(&["--markers", "A,B"], &["2 markers", "6 points"]);
     with(&["--align", "A,B"], &["at least 3"]);
     with(&["--rest-frame", "7"], &["frame 7"]);
-    with(&["--smooth", "0.1s"], &["frames per second"]);
+    with(&["--smooth", "0.1s"], &["frame rate"]);
+
     let plain = inside(&folder, "gap.npy");
     let mut places = points(0.1);
     places[3].y = f64::NAN;
     fs::write(&plain, array(&[places])).unwrap();
-    declines(
+    refuses(
         &["drive", &model, "--points", &plain],
         &out,
         &["gap.npy", "'3'", "frame 0"],
     );
+
     json(&[
         "drive",
         &model,
@@ -250,6 +273,7 @@ fn takes_that_cannot_drive_are_told_in_one_line() {
         "--out",
         &inside(&folder, "filled.npy"),
     ]);
+
     for wrong in [["--axes", "xxy"], ["--smooth", "soon"], ["--frames", "5"]] {
         let output = pliant(&[
             "drive", &model, "--points", &take, wrong[0], wrong[1], "--out", &out,
@@ -259,21 +283,24 @@ fn takes_that_cannot_drive_are_told_in_one_line() {
 }
 
 #[test]
-fn info_tells_names_frames_and_gaps_of_a_take() {
+fn info_lists_names_frames_and_gaps_of_a_capture() {
     let folder = folder();
     let take = inside(&folder, "take.csv");
     fs::write(&take, table(&[points(0.0), points(0.1), points(0.2)])).unwrap();
-    let told = json(&["info", &take]);
+
+    let report = json(&["info", &take]);
     assert!(
-        told["frames"] == 3 && told["fps"].is_null() && told["ignored"][0] == "Frame",
-        "{told}"
+        report["frames"] == 3 && report["fps"].is_null() && report["ignored"][0] == "Frame",
+        "{report}"
     );
+
     assert_eq!(
         (
-            &told["markers"][4]["name"],
-            &told["markers"][4]["longest_gap"]
+            &report["markers"][4]["name"],
+            &report["markers"][4]["longest_gap"]
         ),
         (&"B".into(), &1.into())
     );
-    assert_eq!(told["problems"].as_array().unwrap().len(), 0);
+
+    assert_eq!(report["problems"].as_array().unwrap().len(), 0);
 }

@@ -1,4 +1,4 @@
-//! From moving meshes back to sliders, from the command line.
+//! `pliant invert`: slider curves from moving meshes and markers.
 
 use std::process::{Command, Output};
 
@@ -68,22 +68,25 @@ fn weights_in(file: &str) -> (Asset, WeightTrack) {
 }
 
 #[test]
-fn the_heads_performance_is_found_from_its_positions() {
+fn the_performance_of_the_head_is_recovered_from_its_positions() {
     let folder = folder();
     let (rig, planted, clip) = performance();
     let out = path(&folder, "weights.glb");
-    let told = json(&[
+    let report = json(&[
         "invert",
         "specimen:head",
         &clip_file(&folder, &clip),
         "--out",
         &out,
     ]);
+
     let tolerance = 1e-3;
     let (asset, track) = weights_in(&out);
     let frames = planted.keys().len();
-    assert_eq!(told["frames"], frames);
+
+    assert_eq!(report["frames"], frames);
     assert_eq!(asset.clips[0].frame_count, frames);
+
     let mut square = 0.0;
     for (time, row) in planted.times_secs().iter().zip(planted.keys()) {
         square += track
@@ -93,26 +96,30 @@ fn the_heads_performance_is_found_from_its_positions() {
             .map(|(found, planted)| (found - planted).powi(2))
             .sum::<f64>();
     }
+
     let rms = (square / (frames * rig.targets().len()) as f64).sqrt();
     assert!(rms < 5.0 * tolerance, "weights are {rms} away");
+
     let size = rig.neutral().bounds().unwrap().diagonal();
     assert!(
-        told["max"].as_f64().unwrap() < 1e-3 * size
-            && told["rms"].as_f64().unwrap() <= told["max"].as_f64().unwrap()
+        report["max"].as_f64().unwrap() < 1e-3 * size
+            && report["rms"].as_f64().unwrap() <= report["max"].as_f64().unwrap()
     );
-    assert_eq!(told["converged"], true);
+    assert_eq!(report["converged"], true);
+
     let moving = (0..rig.targets().len())
         .filter(|&k| planted.keys().iter().any(|row| row[k] > 0.05))
         .count();
-    let used = told["sliders_used"].as_u64().unwrap() as usize;
+    let used = report["sliders_used"].as_u64().unwrap() as usize;
+
     assert!(
-        used >= moving && told["keys"].as_u64().unwrap() < (frames * used) as u64,
+        used >= moving && report["keys"].as_u64().unwrap() < (frames * used) as u64,
         "{used} sliders of {moving}"
     );
 }
 
 #[test]
-fn a_nodding_head_comes_back_with_its_nod() {
+fn the_rigid_motion_of_a_nodding_head_is_recovered() {
     let folder = folder();
     let (_, _, clip) = performance();
     let nod = |t: usize, p: DVec3| {
@@ -125,10 +132,11 @@ fn a_nodding_head_comes_back_with_its_nod() {
         .skip(20)
         .step_by(6)
         .map(|(t, frame)| frame.iter().map(|p| nod(t, *p)).collect());
+
     let nodding = Clip::new("nod", clip.reference().clone(), frames.collect()).unwrap();
     let out = path(&folder, "nod.usda");
     let file = clip_file(&folder, &nodding);
-    let told = json(&[
+    let report = json(&[
         "invert",
         "specimen:head",
         &file,
@@ -138,16 +146,19 @@ fn a_nodding_head_comes_back_with_its_nod() {
         "--out",
         &out,
     ]);
+
     assert_eq!(
-        told["motions"].as_array().unwrap().len(),
+        report["motions"].as_array().unwrap().len(),
         nodding.frames().len()
     );
+
     let size = clip.reference().bounds().unwrap().diagonal();
     assert!(
-        told["max"].as_f64().unwrap() < 2e-3 * size,
+        report["max"].as_f64().unwrap() < 2e-3 * size,
         "{}",
-        told["max"]
+        report["max"]
     );
+
     let (asset, _) = weights_in(&out);
     for (t, frame) in nodding.frames().iter().enumerate() {
         let found = asset.frame_positions(t).unwrap();
@@ -161,7 +172,7 @@ fn a_nodding_head_comes_back_with_its_nod() {
 }
 
 #[test]
-fn keys_are_written_slider_by_slider_and_only_where_something_moves() {
+fn only_moving_sliders_get_keys() {
     let folder = folder();
     let (rig, _, clip) = performance();
     let blink = rig.slider_named("eyeBlinkLeft").unwrap();
@@ -170,14 +181,16 @@ fn keys_are_written_slider_by_slider_and_only_where_something_moves() {
         weights[blink] = weight;
         rig.evaluate(&weights)
     };
+
     let frames = [0.0, 0.0, 0.0, 0.5, 1.0, 0.5, 0.0, 0.0, 0.0]
         .map(pose)
         .to_vec();
     let blinking = Clip::new("blink", clip.reference().clone(), frames)
         .unwrap()
         .with_frames_per_second(24.0);
+
     let out = path(&folder, "keys.json");
-    let told = json(&[
+    let report = json(&[
         "invert",
         "specimen:head",
         &clip_file(&folder, &blinking),
@@ -186,16 +199,20 @@ fn keys_are_written_slider_by_slider_and_only_where_something_moves() {
         "--out",
         &out,
     ]);
+
     let keys: Value = serde_json::from_slice(&std::fs::read(&out).unwrap()).unwrap();
     assert_eq!(keys["fps"], 24.0);
+
     let sliders = keys["sliders"].as_object().unwrap();
     assert_eq!(sliders.keys().collect::<Vec<_>>(), ["eyeBlinkLeft"]);
+
     let blink = sliders["eyeBlinkLeft"].as_array().unwrap();
     assert_eq!(
-        (blink.len(), told["keys"].as_u64().unwrap()),
+        (blink.len(), report["keys"].as_u64().unwrap()),
         (5, 5),
         "{blink:?}"
     );
+
     assert!(
         (blink[2][0].as_f64().unwrap() - 4.0 / 24.0).abs() < 1e-9
             && (blink[2][1].as_f64().unwrap() - 1.0).abs() < 2e-3
@@ -203,20 +220,23 @@ fn keys_are_written_slider_by_slider_and_only_where_something_moves() {
 }
 
 #[test]
-fn points_on_a_few_vertices_move_the_sliders_they_show() {
+fn markers_on_a_few_vertices_move_the_right_sliders() {
     let folder = folder();
     let (rig, _, clip) = performance();
     let jaw = rig.slider_named("jawOpen").unwrap();
     let mut weights = vec![0.0; rig.targets().len()];
+
     weights[jaw] = 0.5;
     let moved = rig.evaluate(&weights);
     let markers: Vec<usize> = (0..moved.len()).step_by(40).collect();
+
     let mut values: Vec<f64> = Vec::new();
     for frame in [clip.reference().positions(), &moved, &moved] {
-        markers
-            .iter()
-            .for_each(|&v| values.extend(frame[v].to_array()));
+        for &v in markers.iter() {
+            values.extend(frame[v].to_array());
+        }
     }
+
     values[0..3].fill(f64::NAN);
     let array = path(&folder, "points.npy");
     std::fs::write(
@@ -224,9 +244,10 @@ fn points_on_a_few_vertices_move_the_sliders_they_show() {
         npy::write_f64(&[3, markers.len(), 3], values.iter().copied()),
     )
     .unwrap();
+
     let list: Vec<String> = markers.iter().map(usize::to_string).collect();
     let out = path(&folder, "weights.glb");
-    let told = json(&[
+    let report = json(&[
         "invert",
         "specimen:head",
         &array,
@@ -239,10 +260,12 @@ fn points_on_a_few_vertices_move_the_sliders_they_show() {
         "--out",
         &out,
     ]);
+
     assert_eq!(
-        (told["frames"].as_u64(), told["fps"].as_f64()),
+        (report["frames"].as_u64(), report["fps"].as_f64()),
         (Some(3), Some(30.0))
     );
+
     let (_, track) = weights_in(&out);
     assert!(
         (track.at(2.0 / 30.0)[jaw] - 0.5).abs() < 0.02 && track.at(0.0)[jaw].abs() < 0.02,
@@ -252,26 +275,28 @@ fn points_on_a_few_vertices_move_the_sliders_they_show() {
 }
 
 #[test]
-fn clips_that_do_not_fit_are_declined_with_both_counts() {
+fn a_clip_of_another_mesh_is_refused_with_both_counts() {
     let folder = folder();
     let out = path(&folder, "w.glb");
-    let declined = |args: &[&str], words: &[&str]| {
+    let refused = |args: &[&str], words: &[&str]| {
         let output = pliant(args);
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(1), "{message}");
-        words
-            .iter()
-            .for_each(|word| assert!(message.contains(word), "'{word}' in: {message}"));
+        for word in words.iter() {
+            assert!(message.contains(word), "'{word}' in: {message}");
+        }
     };
+
     let (rig, _, clip) = performance();
     let still = path(&folder, "still.obj");
     save(&Asset::from_mesh(clip.reference().clone()), &still).unwrap();
-    declined(
+    refused(
         &["invert", "specimen:head", &still, "--out", &out],
         &["no clip"],
     );
-    declined(&["invert", &still, &still, "--out", &out], &["no targets"]);
-    declined(
+
+    refused(&["invert", &still, &still, "--out", &out], &["no targets"]);
+    refused(
         &[
             "invert",
             "specimen:head",
@@ -283,14 +308,17 @@ fn clips_that_do_not_fit_are_declined_with_both_counts() {
         ],
         &["jawOpne", "jawOpen"],
     );
+
     let bar = pliant_specimens::specimen("bar")
         .expect("a bar ships with the product")
         .rig
         .neutral()
         .clone();
-    let (count, other) = (rig.neutral().vertex_count(), bar.vertex_count());
+    let count = rig.neutral().vertex_count();
+    let other = bar.vertex_count();
     let short = Clip::new("bar", bar.clone(), vec![bar.positions().to_vec()]).unwrap();
-    declined(
+
+    refused(
         &[
             "invert",
             "specimen:head",

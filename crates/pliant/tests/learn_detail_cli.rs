@@ -1,12 +1,12 @@
-//! `[detail]` of a learn recipe from the outside.
+//! `[detail]` of a recipe of `pliant learn`.
 
 mod bending_sheet;
 mod command;
 
 use std::fs;
 
-use bending_sheet::{AMOUNTS, POINTS, array, bent, frames_of, obj, points, sheet, studio};
-use command::{declines, inside, json};
+use bending_sheet::{AMOUNTS, POINTS, array, bent, frames_of, obj, points, sheet, sheet_recipe};
+use command::{inside, json, refuses};
 use pliant::mesh::glam::DVec3;
 use pliant::mesh::{LoopSubdivision, vertex_normals};
 use tempfile::TempDir;
@@ -22,20 +22,22 @@ fn rippled(amount: f64) -> Vec<DVec3> {
         .collect()
 }
 
-/// As [`studio`], with a clip of its ripples and scans of them.
-fn rippled_studio(more: &str) -> (TempDir, String) {
-    let (folder, recipe) = studio(more);
+/// As [`sheet_recipe`], with a clip of its ripples and scans of them.
+fn rippled_recipe(more: &str) -> (TempDir, String) {
+    let (folder, recipe) = sheet_recipe(more);
     let finer = LoopSubdivision::of(&sheet()).unwrap();
     fs::write(
         inside(&folder, "ripple.reference.obj"),
         obj(finer.mesh(), &rippled(0.0)),
     )
     .unwrap();
+
     fs::write(
         inside(&folder, "ripple.frames.npy"),
         array(&AMOUNTS.map(rippled)),
     )
     .unwrap();
+
     for (k, amount) in [0.0].into_iter().chain(AMOUNTS).enumerate() {
         fs::write(
             inside(&folder, &format!("scan{k}.obj")),
@@ -43,6 +45,7 @@ fn rippled_studio(more: &str) -> (TempDir, String) {
         )
         .unwrap();
     }
+
     (folder, recipe)
 }
 
@@ -50,49 +53,54 @@ const CLIP: &str = "[detail]\nexamples = \"ripple.reference.obj+ripple.frames.np
 const SCANS: &str = "[detail]\nexamples = [\"scan0.obj\", \"scan1.obj\", \"scan2.obj\", \"scan3.obj\", \"scan4.obj\"]\nreach = 1.5\n";
 
 #[test]
-fn a_sheet_is_driven_with_its_ripples_and_without() {
+fn a_model_is_driven_with_and_without_detail() {
     for more in [CLIP, SCANS] {
-        let (folder, recipe) = rippled_studio(more);
-        let (model, out, file) = (
-            inside(&folder, "m.safetensors"),
-            inside(&folder, "out.npy"),
-            inside(&folder, "p.npy"),
-        );
-        let told = json(&["learn", &recipe, "--out", &model]);
+        let (folder, recipe) = rippled_recipe(more);
+        let model = inside(&folder, "m.safetensors");
+        let out = inside(&folder, "out.npy");
+        let file = inside(&folder, "p.npy");
+
+        let report = json(&["learn", &recipe, "--out", &model]);
         assert!(
-            told["detail"]["levels"] == 1
-                && told["detail"]["mode"] == "auto"
-                && told["detail"]["height_edges"].is_number(),
-            "{told}"
+            report["detail"]["levels"] == 1
+                && report["detail"]["mode"] == "auto"
+                && report["detail"]["height_edges"].is_number(),
+            "{report}"
         );
+
         fs::write(&file, array(&[points(0.25)])).unwrap();
         let frame = |more: &[&str]| {
-            let told = json(&[&["drive", &model, "--points", &file, "--out", &out], more].concat());
-            (told, frames_of(&out).remove(0))
+            let report =
+                json(&[&["drive", &model, "--points", &file, "--out", &out], more].concat());
+            (report, frames_of(&out).remove(0))
         };
-        let (told, detailed) = frame(&[]);
+        let (report, detailed) = frame(&[]);
         let truth = rippled(0.25);
+
         assert!(
-            told["detail"] == true && told["vertices"] == truth.len(),
-            "{told}"
+            report["detail"] == true && report["vertices"] == truth.len(),
+            "{report}"
         );
+
         assert!(
             detailed
                 .iter()
                 .zip(&truth)
                 .all(|(a, b)| a.distance(*b) < 0.02)
         );
-        let (told, base) = frame(&["--no-detail"]);
-        assert!(told["detail"] == false && base.len() == sheet().vertex_count());
+
+        let (report, base) = frame(&["--no-detail"]);
+        assert!(report["detail"] == false && base.len() == sheet().vertex_count());
         assert_eq!(frame(&["--threads", "1"]).1, frame(&["--threads", "2"]).1);
     }
 }
 
 #[test]
-fn validate_tells_the_errors_with_details_beside_those_of_the_base() {
-    let (_folder, recipe) = rippled_studio(CLIP);
-    let told = json(&["validate", &recipe]);
-    let pose = &told["poses"][1];
+fn validate_lists_errors_with_and_without_detail() {
+    let (_folder, recipe) = rippled_recipe(CLIP);
+    let report = json(&["validate", &recipe]);
+    let pose = &report["poses"][1];
+
     for key in [
         "rms",
         "detail_rms",
@@ -101,32 +109,35 @@ fn validate_tells_the_errors_with_details_beside_those_of_the_base() {
         "height_rms",
         "static_height_rms",
     ] {
-        assert!(pose[key].is_number(), "{key}: {told}");
+        assert!(pose[key].is_number(), "{key}: {report}");
     }
-    let mean = &told["mean_detail"];
+
+    let mean = &report["mean_detail"];
     assert!(
         mean["height_rms"].as_f64() < mean["static_height_rms"].as_f64(),
-        "{told}"
+        "{report}"
     );
 }
 
 #[test]
 fn examples_without_a_base_are_smoothed_and_keep_their_faces() {
-    let (folder, _) = rippled_studio("");
-    let (recipe, model) = (inside(&folder, "r.toml"), inside(&folder, "m.safetensors"));
+    let (folder, _) = rippled_recipe("");
+    let recipe = inside(&folder, "r.toml");
+    let model = inside(&folder, "m.safetensors");
     let text = format!(
         "examples = \"ripple.reference.obj+ripple.frames.npy\"\ncontrol_points = {POINTS:?}\n[detail]\nsmoothing = 5\n"
     );
+
     fs::write(&recipe, text).unwrap();
-    let told = json(&["learn", &recipe, "--out", &model]);
+    let report = json(&["learn", &recipe, "--out", &model]);
     assert!(
-        told["detail"]["levels"] == 0 && told["detail"]["vertices"] == rippled(0.0).len(),
-        "{told}"
+        report["detail"]["levels"] == 0 && report["detail"]["vertices"] == rippled(0.0).len(),
+        "{report}"
     );
 }
 
 #[test]
-fn details_that_cannot_be_are_told_in_one_line() {
+fn invalid_detail_settings_are_refused_in_one_line() {
     for (more, words) in [
         ("[detail]\nlevles = 1\n", &["line 4", "levles"][..]),
         ("[detail]\nmode = \"bumpy\"\n", &["bumpy", "cascaded"]),
@@ -146,8 +157,8 @@ fn details_that_cannot_be_are_told_in_one_line() {
             &["detail.smoothing"],
         ),
     ] {
-        let (folder, recipe) = rippled_studio(more);
-        declines(
+        let (folder, recipe) = rippled_recipe(more);
+        refuses(
             &["learn", &recipe],
             &inside(&folder, "m.safetensors"),
             words,

@@ -1,10 +1,10 @@
-//! Marker pairs from the command line, on the built-in animals.
+//! `pliant markers` on the built-in animals.
 
 mod command;
 
 use std::fs;
 
-use command::{declines, folder, inside, json, pliant};
+use command::{folder, inside, json, pliant, refuses};
 use pliant::mesh::Mesh;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -47,15 +47,15 @@ fn read(file: &str) -> Value {
 }
 
 /// The markers with flaws, each with the first one's code.
-fn flawed(told: &Value) -> Vec<(usize, String)> {
-    let markers = told["markers"].as_array().unwrap().iter().enumerate();
+fn flawed(report: &Value) -> Vec<(usize, String)> {
+    let markers = report["markers"].as_array().unwrap().iter().enumerate();
     markers
         .filter_map(|(k, marker)| Some((k, marker["flaws"][0].as_str()?.to_owned())))
         .collect()
 }
 
-fn told_of(told: &Value, word: &str) -> bool {
-    told["problems"]
+fn has_warning(report: &Value, word: &str) -> bool {
+    report["problems"]
         .as_array()
         .unwrap()
         .iter()
@@ -63,45 +63,55 @@ fn told_of(told: &Value, word: &str) -> bool {
 }
 
 #[test]
-fn right_pairs_are_not_called_wrong() {
+fn correct_pairs_have_no_flaws() {
     let folder = folder();
     let file = pair_file(&folder, &pliant::specimens::markers());
-    let told = json(&with("check", &["--markers", &file]));
-    assert_eq!(told["wrong"], 0, "{:?}", flawed(&told));
-    assert_eq!(told["markers"].as_array().unwrap().len(), MIDDLE + 2 * SIDE);
+    let report = json(&with("check", &["--markers", &file]));
+
+    assert_eq!(report["wrong"], 0, "{:?}", flawed(&report));
+    assert_eq!(
+        report["markers"].as_array().unwrap().len(),
+        MIDDLE + 2 * SIDE
+    );
     assert!(
-        told["coverage"]["source"]["farthest"].as_f64().unwrap() < 0.3,
+        report["coverage"]["source"]["farthest"].as_f64().unwrap() < 0.3,
         "{}",
-        told["coverage"]
+        report["coverage"]
     );
 }
 
 #[test]
-fn left_for_right_is_found_whether_both_pairs_are_exchanged_or_one_is_wrong() {
+fn exchanged_sides_are_found_in_one_pair_or_two() {
     let folder = folder();
     let right = pliant::specimens::markers();
+
     // The toes of the fore legs.
     let (a, b) = (MIDDLE + 8, MIDDLE + SIDE + 8);
     let mut exchanged = right.clone();
     (exchanged[a][1], exchanged[b][1]) = (right[b][1], right[a][1]);
-    let told = json(&with(
+
+    let report = json(&with(
         "check",
         &["--markers", &pair_file(&folder, &exchanged)],
     ));
+
     assert_eq!(
-        flawed(&told),
+        flawed(&report),
         [(a, "exchanged".to_owned()), (b, "exchanged".to_owned())]
     );
+
     assert!(
-        told_of(&told, &format!("marker {a} "))
-            && told["markers"][a]["off"].as_f64().unwrap() > 0.02
+        has_warning(&report, &format!("marker {a} "))
+            && report["markers"][a]["off"].as_f64().unwrap() > 0.02
     );
 
     let mut one = right.clone();
     one[a][1] = right[b][1];
     one.remove(b);
-    let told = json(&with("check", &["--markers", &pair_file(&folder, &one)]));
-    assert_eq!(flawed(&told), [(a, "other_side".to_owned())]);
+
+    let report = json(&with("check", &["--markers", &pair_file(&folder, &one)]));
+    assert_eq!(flawed(&report), [(a, "other_side".to_owned())]);
+
     let out = inside(&folder, "warned.npy");
     let moved = json(
         &[
@@ -111,32 +121,37 @@ fn left_for_right_is_found_whether_both_pairs_are_exchanged_or_one_is_wrong() {
         ]
         .concat(),
     );
+
     assert!(
-        told_of(&moved, "left for right"),
+        has_warning(&moved, "left for right"),
         "a transfer says so, too: {}",
         moved["problems"]
     );
 }
 
 #[test]
-fn what_transfer_declines_ends_with_one_line_and_is_listed() {
+fn markers_that_transfer_refuses_are_listed_and_give_exit_code_1() {
     let folder = folder();
     let mut pairs = pliant::specimens::markers();
     pairs[2][1] = 9_999_999;
+
     let file = pair_file(&folder, &pairs);
     let output = pliant(&[&with("check", &["--markers", &file])[..], &["--json"]].concat());
-    let told: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
+
     assert_eq!(
         (output.status.code(), message.lines().count()),
         (Some(1), 1),
         "{message}"
     );
+
     assert!(
         message.contains("marker 2")
             && message.contains("9999999")
-            && flawed(&told).contains(&(2, "out_of_range".into()))
+            && flawed(&report).contains(&(2, "out_of_range".into()))
     );
+
     let few = pair_file(&folder, &pairs[5..8]);
     let output = pliant(&with("check", &["--markers", &few]));
     assert_eq!(output.status.code(), Some(1));
@@ -144,13 +159,14 @@ fn what_transfer_declines_ends_with_one_line_and_is_listed() {
 }
 
 #[test]
-fn suggested_pairs_follow_those_that_are_there_and_can_be_used() {
+fn suggested_pairs_follow_existing_ones_and_are_usable() {
     let folder = folder();
-    let (out, picture) = (inside(&folder, "more.csv"), inside(&folder, "more.png"));
+    let out = inside(&folder, "more.csv");
+    let picture = inside(&folder, "more.png");
     let named =
         json!({"nose": pliant::specimens::markers()[0], "tail": pliant::specimens::markers()[12]});
     let file = written(&folder, "named.json", named.to_string());
-    let told = json(&with(
+    let report = json(&with(
         "suggest",
         &[
             "--markers",
@@ -163,23 +179,28 @@ fn suggested_pairs_follow_those_that_are_there_and_can_be_used() {
             &picture,
         ],
     ));
-    assert_eq!(told["by_flexibility"], true);
-    assert!(told_of(&told, "shapes alone"));
-    let removes: Vec<f64> = told["suggestions"]
+
+    assert_eq!(report["by_flexibility"], true);
+    assert!(has_warning(&report, "shapes alone"));
+
+    let removes: Vec<f64> = report["suggestions"]
         .as_array()
         .unwrap()
         .iter()
         .map(|s| s["removes"].as_f64().unwrap())
         .collect();
+
     assert!(
         removes.len() == 3 && removes.iter().all(|part| *part > 0.0 && *part < 1.0),
         "{removes:?}"
     );
+
     let lines: Vec<String> = fs::read_to_string(&out)
         .unwrap()
         .lines()
         .map(str::to_owned)
         .collect();
+
     assert_eq!(lines.len(), 6, "a header, two pairs and three suggestions");
     assert!(
         lines[1].starts_with("nose,")
@@ -187,6 +208,7 @@ fn suggested_pairs_follow_those_that_are_there_and_can_be_used() {
             && lines[3].starts_with("suggestion0,"),
         "{lines:?}"
     );
+
     assert!(fs::read(&picture).unwrap().starts_with(b"\x89PNG"));
     json(&with("check", &["--markers", &out]));
     let again = inside(&folder, "again.csv");
@@ -203,6 +225,7 @@ fn suggested_pairs_follow_those_that_are_there_and_can_be_used() {
             "1",
         ],
     ));
+
     assert_eq!(
         fs::read(&out).unwrap(),
         fs::read(&again).unwrap(),
@@ -211,10 +234,11 @@ fn suggested_pairs_follow_those_that_are_there_and_can_be_used() {
 }
 
 #[test]
-fn mirrored_pairs_are_the_other_sides_and_their_names_too() {
+fn mirrored_pairs_and_names_belong_to_the_other_side() {
     let folder = folder();
     let right = pliant::specimens::markers();
     let mut named = serde_json::Map::new();
+
     for (k, pair) in right[..MIDDLE + SIDE].iter().enumerate() {
         named.insert(
             if k < MIDDLE {
@@ -225,16 +249,17 @@ fn mirrored_pairs_are_the_other_sides_and_their_names_too() {
             json!(pair),
         );
     }
-    let (file, out) = (
-        written(&folder, "left.json", json!(named).to_string()),
-        inside(&folder, "both.json"),
-    );
-    let told = json(&with("mirror", &["--markers", &file, "--out", &out]));
+
+    let file = written(&folder, "left.json", json!(named).to_string());
+    let out = inside(&folder, "both.json");
+    let report = json(&with("mirror", &["--markers", &file, "--out", &out]));
+
     assert_eq!(
-        (told["added"].as_u64(), told["middle"].as_u64()),
+        (report["added"].as_u64(), report["middle"].as_u64()),
         (Some(SIDE as u64), Some(MIDDLE as u64)),
-        "{told}"
+        "{report}"
     );
+
     let (both, hound, tapir) = (read(&out), mesh("hound"), mesh("tapir"));
     for k in 0..SIDE {
         let image = &both[format!("side{}_R", MIDDLE + k)];
@@ -260,18 +285,24 @@ fn landmarks_of_two_meshes_are_joined_by_name_everywhere() {
         places.insert(own.into(), json!(0));
         json!(places).to_string()
     };
+
     written(&folder, "hound.json", landmarks(0, "collar"));
     written(&folder, "tapir.json", landmarks(1, "trunk"));
     let joined = inside(&folder, "hound.json+tapir.json");
-    let told = json(&with("check", &["--markers", &joined]));
+    let report = json(&with("check", &["--markers", &joined]));
+
     assert_eq!(
-        (told["wrong"].as_u64(), told["markers"][3]["name"].as_str()),
+        (
+            report["wrong"].as_u64(),
+            report["markers"][3]["name"].as_str()
+        ),
         (Some(0), Some("place03"))
     );
+
     assert!(
-        told_of(&told, "'collar'") && told_of(&told, "'trunk'"),
+        has_warning(&report, "'collar'") && has_warning(&report, "'trunk'"),
         "{}",
-        told["problems"]
+        report["problems"]
     );
 
     let [by_pairs, by_name, by_recipe] =
@@ -286,8 +317,10 @@ fn landmarks_of_two_meshes_are_joined_by_name_everywhere() {
             .concat(),
         )
     };
+
     transfer(&pair_file(&folder, &pairs), &by_pairs);
-    assert!(told_of(&transfer(&joined, &by_name), "'collar'"));
+    assert!(has_warning(&transfer(&joined, &by_name), "'collar'"));
+
     let recipe = "target = \"specimen:tapir\"\n[[source]]\nname = \"walk\"\nclip = \"specimen:hound#walk\"\n\
                   markers = \"hound.json+tapir.json\"\n[[layer]]\nsource = \"walk\"\n";
     json(&[
@@ -296,14 +329,15 @@ fn landmarks_of_two_meshes_are_joined_by_name_everywhere() {
         "--out",
         &by_recipe,
     ]);
+
     let frames = fs::read(&by_pairs).unwrap();
     assert!(frames == fs::read(&by_name).unwrap() && frames == fs::read(&by_recipe).unwrap());
 }
 
 #[test]
-fn without_markers_the_ways_round_are_told() {
+fn without_markers_the_orientations_are_reported() {
     let folder = folder();
-    let told = json(
+    let report = json(
         &[
             &["transfer"],
             &MESHES[..],
@@ -311,55 +345,64 @@ fn without_markers_the_ways_round_are_told() {
         ]
         .concat(),
     );
-    let candidates = told["sources"][0]["candidates"].as_array().unwrap();
+
+    let candidates = report["sources"][0]["candidates"].as_array().unwrap();
     assert!(
         candidates.len() > 1 && !candidates[0]["map"].is_null(),
         "{candidates:?}"
     );
+
     let tried = candidates
         .iter()
         .filter(|candidate| !candidate["map"].is_null())
         .count();
+
     assert_eq!(
         tried > 1,
-        told_of(&told, "unsure:"),
+        has_warning(&report, "unsure:"),
         "only where it is unsure is more than one fitted: {}",
-        told["problems"]
+        report["problems"]
     );
 }
 
 #[test]
-fn refusals_name_the_file_and_leave_nothing_behind() {
+fn a_refusal_names_the_file_and_leaves_no_output() {
     let folder = folder();
     let out = inside(&folder, "no.json");
     let mirror = |markers: &str, words: &[&str]| {
-        declines(&with("mirror", &["--markers", markers]), &out, words)
+        refuses(&with("mirror", &["--markers", markers]), &out, words)
     };
+
     mirror("nowhere.json", &["nowhere.json"]);
     mirror(
         &written(&folder, "one.json", "{\"nose\": 3}"),
         &["one.json", "'nose'", "SOURCE.json+TARGET.json"],
     );
+
     mirror(
         &written(&folder, "twice.csv", "name,source,target\na,1,2\na,3,4\n"),
-        &["twice.csv", "line 3", "taken"],
+        &["twice.csv", "line 3", "an earlier pair"],
     );
+
     mirror(
         &written(&folder, "far.json", "[[9999999, 0]]"),
         &["far.json", "marker 0", "9999999"],
     );
+
     let pairs = pair_file(&folder, &pliant::specimens::markers());
-    declines(
+    refuses(
         &with("mirror", &["--markers", &pairs]),
         &inside(&folder, "no.txt"),
         &["no.txt", ".json"],
     );
+
     let odd = written(&folder, "odd.json", "{\"a, b\": [0, 0]}");
-    declines(
+    refuses(
         &with("suggest", &["--markers", &odd]),
         &inside(&folder, "no.csv"),
         &["a, b", "JSON"],
     );
+
     for wrong in [
         &["markers"][..],
         &["markers", "check", "--source", "x.obj"],

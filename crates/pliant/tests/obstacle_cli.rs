@@ -1,26 +1,28 @@
-//! A box in the way, on the command line.
+//! `pliant blend` with a box as obstacle.
 
 mod command;
 
-use command::{declines, folder, inside, json, pliant};
+use command::{folder, inside, json, pliant, refuses};
 use pliant::io::{Asset, LoadOptions, load, save};
 use pliant::mesh::glam::DVec3;
 use pliant::mesh::shapes;
 
 #[test]
-fn an_egg_that_grows_stops_at_a_wall() {
+fn a_growing_shape_stops_at_a_box() {
     let folder = folder();
     let [ball, egg, out] = ["ball.obj", "egg.obj", "out.glb"].map(|name| inside(&folder, name));
     let mesh = shapes::icosphere(2);
     save(&Asset::from_mesh(mesh.clone()), &ball).unwrap();
+
     let longer = mesh
         .positions()
         .iter()
         .map(|&p| p * DVec3::new(1.6, 0.9, 0.9))
         .collect();
+
     save(&Asset::from_mesh(mesh.posed(longer).unwrap()), &egg).unwrap();
     // Ten wide and high, one thick: its face is at x = -1.3.
-    let told = json(&[
+    let report = json(&[
         "blend",
         &ball,
         &egg,
@@ -31,10 +33,12 @@ fn an_egg_that_grows_stops_at_a_wall() {
         "--out",
         &out,
     ]);
+
     assert!(
-        told["frames"][0]["contacts"] == 0 && told["frames"][4]["contacts"].as_u64() > Some(0),
-        "{told}"
+        report["frames"][0]["contacts"] == 0 && report["frames"][4]["contacts"].as_u64() > Some(0),
+        "{report}"
     );
+
     let asset = load(&out, &LoadOptions::default()).unwrap();
     let least = |frame: &Vec<DVec3>| frame.iter().map(|p| p.x).fold(f64::INFINITY, f64::min);
     assert!(
@@ -45,6 +49,7 @@ fn an_egg_that_grows_stops_at_a_wall() {
             .iter()
             .all(|frame| least(frame) > -1.3 - 1e-4)
     );
+
     for wrong in [
         "box:0,0,0,1,1",
         "box:0,0,0,1,1,0",
@@ -53,13 +58,14 @@ fn an_egg_that_grows_stops_at_a_wall() {
     ] {
         let none = inside(&folder, "none.glb");
         let output = pliant(&["blend", &ball, &egg, "--obstacle", wrong, "--out", &none]);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{wrong}");
-        assert!(said.contains("write box:x,y,z,a,b,c"), "{said}");
+        assert!(message.contains("write box:x,y,z,a,b,c"), "{message}");
         assert!(!std::path::Path::new(&none).exists());
     }
-    // A file that is none is told with its name.
-    declines(
+
+    // A file that does not exist is named.
+    refuses(
         &["blend", &ball, &egg, "--obstacle", "wall.obj"],
         &inside(&folder, "none.glb"),
         &["wall.obj"],

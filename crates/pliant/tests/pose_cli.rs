@@ -1,8 +1,8 @@
-//! `pliant pose`: what no slider reaches.
+//! `pliant pose`: the residual layer.
 
 mod command;
 
-use command::{declines, folder, inside, json, pliant};
+use command::{folder, inside, json, pliant, refuses};
 use pliant::mesh::glam::DVec3;
 use pliant::rig::Rig;
 use serde_json::Value;
@@ -25,6 +25,7 @@ fn moved_most(slider: &str) -> usize {
         .enumerate()
         .max_by(|a, b| a.1.total_cmp(&b.1))
         .expect("it moves something");
+
     target.vertices[k] as usize
 }
 
@@ -42,11 +43,10 @@ fn far_pin() -> String {
 #[test]
 fn a_residual_layer_reaches_the_pins_and_moves_nothing_far_from_them() {
     let folder = folder();
-    let (pin, out, bare) = (
-        far_pin(),
-        inside(&folder, "layer.npy"),
-        inside(&folder, "bare.npy"),
-    );
+    let pin = far_pin();
+    let out = inside(&folder, "layer.npy");
+    let bare = inside(&folder, "bare.npy");
+
     let without = json(&["pose", "specimen:head", "--pin", &pin, "--out", &bare]);
     let with = json(&[
         "pose",
@@ -58,30 +58,36 @@ fn a_residual_layer_reaches_the_pins_and_moves_nothing_far_from_them() {
         "--out",
         &out,
     ]);
+
     assert!(
         without["pins"][0]["error"].as_f64().unwrap() > 0.5
             && with["pins"][0]["error"].as_f64().unwrap() < 1e-9,
         "{with}"
     );
     assert_eq!(without["weights"], with["weights"]);
+
     assert!(
         without.get("residual").is_none()
             && with["residual"]["converged"] == true
             && with["residual"]["radius"] == 3.0
     );
+
     let (plain, layered) = (points(&bare), points(&out));
     let center = plain[moved_most("browOuterUpLeft")];
     let moved: Vec<usize> = (0..plain.len())
         .filter(|&v| plain[v] != layered[v])
         .collect();
+
     assert!(
         moved.len() > 10 && moved.len() <= with["residual"]["vertices"].as_u64().unwrap() as usize
     );
     assert!(moved.iter().all(|&v| plain[v].distance(center) <= 3.0));
+
     let largest = moved
         .iter()
         .map(|&v| plain[v].distance(layered[v]))
         .fold(0.0, f64::max);
+
     assert!((largest - with["residual"]["largest"].as_f64().unwrap()).abs() < 1e-12);
 }
 
@@ -94,17 +100,20 @@ fn agrees(rig: &str, weights: &str, out: &str) {
     let map: Value =
         serde_json::from_slice(&std::fs::read(weights).expect("weights that were written"))
             .expect("JSON");
+
     let weights: Vec<f64> = rig
         .targets()
         .iter()
         .map(|t| map[&t.name].as_f64().unwrap_or(0.0))
         .collect();
+
     let worst = rig
         .evaluate(&weights)
         .iter()
         .zip(points(out))
         .map(|(a, b)| a.distance(b))
         .fold(0.0, f64::max);
+
     // Displacements are kept in single precision; no slider of the head goes farther than 4.
     assert!(worst < 8.0 * f64::from(f32::EPSILON) * 4.0, "{worst}");
 }
@@ -114,7 +123,7 @@ fn paths(folder: &TempDir) -> [String; 3] {
 }
 
 #[test]
-fn a_promoted_layer_is_a_slider_of_the_new_rig_that_gives_the_pose_again() {
+fn a_promoted_layer_is_a_slider_that_reproduces_the_pose() {
     let folder = folder();
     let [rig, weights, out] = paths(&folder);
     let found = json(&[
@@ -131,17 +140,19 @@ fn a_promoted_layer_is_a_slider_of_the_new_rig_that_gives_the_pose_again() {
         "--out",
         &out,
     ]);
+
     assert_eq!(found["weights"]["browPeak"], 1.0);
     agrees(&rig, &weights, &out);
 }
 
 #[test]
-fn a_layer_for_two_sliders_comes_in_with_their_product_and_says_who_must_drive_it() {
+fn a_layer_for_two_sliders_is_scaled_by_their_product_with_a_warning() {
     let folder = folder();
     let [rig, weights, out] = paths(&folder);
     let start = inside(&folder, "start.json");
     std::fs::write(&start, r#"{"jawOpen": 0.8, "mouthPucker": 0.5}"#)
         .expect("a file in a temporary folder");
+
     let pin = format!("{}:0.4,0,0.4", moved_most("mouthSmileLeft"));
     let lock = "jawOpen,mouthPucker";
     let found = json(&[
@@ -162,27 +173,29 @@ fn a_layer_for_two_sliders_comes_in_with_their_product_and_says_who_must_drive_i
         "--out",
         &out,
     ]);
+
     assert!(
         (found["weights"]["jawOpen_mouthPucker"].as_f64().unwrap() - 0.4).abs() < 1e-12,
         "{found}"
     );
+
     assert!(
         found["problems"]
             .to_string()
             .contains("jawOpen × mouthPucker"),
         "{found}"
     );
+
     agrees(&rig, &weights, &out);
 }
 
 #[test]
-fn a_layer_as_an_in_between_bends_the_slider_s_own_path() {
+fn a_layer_as_an_in_between_changes_the_path_of_its_slider() {
     let folder = folder();
-    let (rig_out, out, start) = (
-        inside(&folder, "rig.usda"),
-        inside(&folder, "posed.npy"),
-        inside(&folder, "start.json"),
-    );
+    let rig_out = inside(&folder, "rig.usda");
+    let out = inside(&folder, "posed.npy");
+    let start = inside(&folder, "start.json");
+
     std::fs::write(&start, r#"{"browOuterUpLeft": 0.6}"#).expect("a file in a temporary folder");
     let found = json(&[
         "pose",
@@ -200,35 +213,41 @@ fn a_layer_as_an_in_between_bends_the_slider_s_own_path() {
         "--out",
         &out,
     ]);
+
     let rig = pliant::io::load(&rig_out, &pliant::io::LoadOptions::default())
         .unwrap()
         .rig()
         .unwrap();
     let slider = rig.slider_named("browOuterUpLeft").unwrap();
+
     assert!(
         rig.targets()[slider]
             .in_betweens
             .iter()
             .any(|shape| (shape.weight - 0.6).abs() < 1e-6)
     );
+
     let weights: Vec<f64> = rig
         .targets()
         .iter()
         .map(|t| found["weights"][&t.name].as_f64().unwrap_or(0.0))
         .collect();
+
     let worst = rig
         .evaluate(&weights)
         .iter()
         .zip(points(&out))
         .map(|(a, b)| a.distance(b))
         .fold(0.0, f64::max);
+
     assert!(worst < 1e-4, "{worst}");
 }
 
 #[test]
-fn the_heat_map_has_its_peak_at_the_pin_and_the_pin_s_own_number_there() {
+fn the_heat_map_peaks_at_the_pin_with_its_unreachable_length() {
     let folder = folder();
-    let (map, out) = (inside(&folder, "heat.npy"), inside(&folder, "posed.obj"));
+    let map = inside(&folder, "heat.npy");
+    let out = inside(&folder, "posed.obj");
     let found = json(&[
         "pose",
         "specimen:head",
@@ -239,17 +258,20 @@ fn the_heat_map_has_its_peak_at_the_pin_and_the_pin_s_own_number_there() {
         "--out",
         &out,
     ]);
+
     let heat = pliant::io::npy::read(&std::fs::read(&map).unwrap())
         .unwrap()
         .values;
     let unreachable = found["pins"][0]["unreachable"].as_f64().unwrap();
     let peak = heat.iter().copied().fold(0.0, f64::max);
+
     assert_eq!(heat.len(), head().neutral().vertex_count());
     assert!(
         unreachable > 0.5
             && (heat[moved_most("browOuterUpLeft")] - unreachable).abs() < 1e-9
             && peak <= unreachable + 1e-9
     );
+
     let picture = inside(&folder, "heat.png");
     json(&[
         "render", &out, "--scalar", &map, "--size", "80x80", "--out", &picture,
@@ -257,12 +279,13 @@ fn the_heat_map_has_its_peak_at_the_pin_and_the_pin_s_own_number_there() {
 }
 
 #[test]
-fn promotions_that_cannot_be_are_declined_and_leave_no_file() {
+fn invalid_promotions_are_refused_and_leave_no_file() {
     let folder = folder();
     let [rig, weights, out] = paths(&folder);
-    let (pin, base) = (far_pin(), ["--rig-out", &rig, "--weights-out", &weights]);
+    let pin = far_pin();
+    let base = ["--rig-out", &rig, "--weights-out", &weights];
     let wrong = |what: &[&str], words: &[&str]| {
-        declines(
+        refuses(
             &[&["pose", "specimen:head", "--pin", &pin], &base[..], what].concat(),
             &out,
             words,
@@ -272,16 +295,19 @@ fn promotions_that_cannot_be_are_declined_and_leave_no_file() {
             "nothing is left behind"
         );
     };
+
     wrong(&["--promote", "jawOpen"], &["specimen:head", "jawOpen"]);
     wrong(
         &["--promote-in-between", "jawOpen"],
         &["in-between", "0.001"],
     );
     wrong(&["--promote-in-between", "earWiggle"], &["earWiggle"]);
+
     wrong(
         &["--promote-combination", "jawOpen+mouthPucker"],
         &["coefficient", "0.001"],
     );
+
     wrong(
         &[
             "--promote",
@@ -291,6 +317,7 @@ fn promotions_that_cannot_be_are_declined_and_leave_no_file() {
         ],
         &["heat.csv", ".npy"],
     );
+
     for usage in [
         &["--promote", "peak"][..],
         &["--rig-out", &rig],

@@ -1,11 +1,11 @@
-//! `register` from the outside, and on to `learn`.
+//! `pliant register`, with its result as input of `pliant learn`.
 
 mod command;
 
 use std::fs;
 use std::path::Path;
 
-use command::{declines, folder, inside, json};
+use command::{folder, inside, json, refuses};
 use pliant::mesh::glam::{DQuat, DVec3};
 use pliant::mesh::shapes;
 use tempfile::TempDir;
@@ -16,7 +16,7 @@ fn body(u: DVec3, bend: f64) -> DVec3 {
     DQuat::from_rotation_z(0.5 * bend * u.x) * round
 }
 
-/// Unit points and triangles of a tiling that is turned, so that scans share no vertex.
+/// Unit points and triangles of a rotated tiling, so that scans share no vertex.
 fn tiling(turn: f64) -> (Vec<DVec3>, Vec<[u32; 3]>) {
     let sphere = shapes::icosphere(4);
     (
@@ -48,11 +48,13 @@ fn write_scan(folder: &TempDir, name: &str, turn: f64, bend: f64) {
     let place = |&u: &DVec3| {
         DQuat::from_rotation_x(turn) * body(u, bend) + DVec3::new(7.0 * turn, 3.0, -1.0)
     };
+
     fs::write(
         inside(folder, &format!("{name}.obj")),
         obj(&units.iter().map(place).collect::<Vec<_>>(), &triangles),
     )
     .unwrap();
+
     let nearest = |points: &[DVec3], u: DVec3| {
         (0..points.len())
             .min_by(|&a, &b| {
@@ -62,11 +64,13 @@ fn write_scan(folder: &TempDir, name: &str, turn: f64, bend: f64) {
             })
             .unwrap()
     };
+
     let pairs: Vec<[usize; 2]> = shapes::icosphere(1)
         .positions()
         .iter()
         .map(|&u| [nearest(&tiling(0.0).0, u), nearest(&units, u)])
         .collect();
+
     fs::write(
         inside(folder, &format!("{name}.json")),
         format!("{pairs:?}"),
@@ -75,7 +79,7 @@ fn write_scan(folder: &TempDir, name: &str, turn: f64, bend: f64) {
 }
 
 /// A folder with a reference scan, three examples and a recipe.
-fn studio(more: &str) -> (TempDir, String) {
+fn scan_recipe(more: &str) -> (TempDir, String) {
     let folder = folder();
     let (units, triangles) = tiling(0.0);
     fs::write(
@@ -86,20 +90,22 @@ fn studio(more: &str) -> (TempDir, String) {
         ),
     )
     .unwrap();
+
     let mut text = format!("{more}reference = \"rest.obj\"\nvertices = 500\n");
     for (name, turn, bend) in [("left", 0.4, 0.6), ("right", 0.9, -0.6), ("far", 1.4, 1.0)] {
         write_scan(&folder, name, turn, bend);
         text += &format!("[[example]]\nscan = \"{name}.obj\"\nmarkers = \"{name}.json\"\n");
     }
+
     let recipe = inside(&folder, "body.toml");
     fs::write(&recipe, text).unwrap();
     (folder, recipe)
 }
 
 #[test]
-fn scans_become_two_clips_that_learn_takes_and_the_number_of_threads_changes_nothing() {
-    let (folder, recipe) = studio("");
-    let told = json(&[
+fn scans_become_two_clips_and_threads_do_not_change_them() {
+    let (folder, recipe) = scan_recipe("");
+    let report = json(&[
         "register",
         &recipe,
         "--out",
@@ -107,34 +113,39 @@ fn scans_become_two_clips_that_learn_takes_and_the_number_of_threads_changes_not
         "--threads",
         "1",
     ]);
-    assert_eq!(told["examples"].as_array().unwrap().len(), 3);
-    assert_eq!(told["examples"][2]["name"], "far");
-    for report in told["examples"]
+
+    assert_eq!(report["examples"].as_array().unwrap().len(), 3);
+    assert_eq!(report["examples"][2]["name"], "far");
+    for scan in report["examples"]
         .as_array()
         .unwrap()
         .iter()
-        .chain([&told["reference"]])
+        .chain([&report["reference"]])
     {
-        assert!(report["after"]["mean"].as_f64().unwrap() < 1e-3, "{report}");
+        assert!(scan["after"]["mean"].as_f64().unwrap() < 1e-3, "{scan}");
         assert_eq!(
-            (report["flipped"].as_u64(), report["flipped_low"].as_u64()),
+            (scan["flipped"].as_u64(), scan["flipped_low"].as_u64()),
             (Some(0), Some(0)),
-            "{report}"
+            "{scan}"
         );
     }
+
     let low = json(&[
         "info",
         &inside(&folder, "made.low.reference.obj+made.low.frames.npy"),
     ]);
+
     let high = json(&[
         "info",
         &inside(&folder, "made.high.reference.obj+made.high.frames.npy"),
     ]);
-    let triangles = |told: &serde_json::Value| told["meshes"][0]["triangles"].as_u64().unwrap();
+    let triangles = |report: &serde_json::Value| report["meshes"][0]["triangles"].as_u64().unwrap();
+
     assert_eq!(
         (4 * triangles(&low), low["clips"][0]["frames"].as_u64()),
         (triangles(&high), Some(3))
     );
+
     json(&[
         "register",
         &recipe,
@@ -143,11 +154,13 @@ fn scans_become_two_clips_that_learn_takes_and_the_number_of_threads_changes_not
         "--threads",
         "2",
     ]);
+
     for which in ["low", "high"] {
         let bytes =
             |name: &str| fs::read(inside(&folder, &format!("{name}.{which}.frames.npy"))).unwrap();
         assert_eq!(bytes("made"), bytes("again"), "{which}");
     }
+
     let lesson = inside(&folder, "lesson.toml");
     fs::write(&lesson, "examples = \"made.low.reference.obj+made.low.frames.npy\"\ncontrol_points = [0, 60, 120, 240, 360]\n").unwrap();
     let learned = json(&[
@@ -156,12 +169,13 @@ fn scans_become_two_clips_that_learn_takes_and_the_number_of_threads_changes_not
         "--out",
         &inside(&folder, "model.safetensors"),
     ]);
+
     assert!(learned["rms"].as_f64().unwrap() < 0.02, "{learned}");
 }
 
 #[test]
-fn an_ending_asks_for_that_format() {
-    let (folder, recipe) = studio("levels = 0\n");
+fn the_ending_of_the_output_selects_its_format() {
+    let (folder, recipe) = scan_recipe("levels = 0\n");
     json(&["register", &recipe, "--out", &inside(&folder, "made.glb")]);
     assert!(
         ["made.low.glb", "made.high.glb"]
@@ -173,37 +187,41 @@ fn an_ending_asks_for_that_format() {
 }
 
 #[test]
-fn scans_and_markers_that_cannot_work_are_told_in_one_line() {
-    let (folder, recipe) = studio("");
+fn invalid_scans_and_markers_are_refused_in_one_line() {
+    let (folder, recipe) = scan_recipe("");
     let out = inside(&folder, "made.glb");
     let markers = inside(&folder, "right.json");
-    let declines_with = |text: &str, words: &[&str]| {
+    let refuses_with = |text: &str, words: &[&str]| {
         fs::write(&markers, text).unwrap();
-        declines(&["register", &recipe], &out, words);
+        refuses(&["register", &recipe], &out, words);
     };
-    declines_with("[[0, 0], [1, 1]]", &["body.toml", "'right'", "at least 3"]);
-    declines_with(
+
+    refuses_with("[[0, 0], [1, 1]]", &["body.toml", "'right'", "at least 3"]);
+    refuses_with(
         "[[0, 0], [1, 1], [2, 99999]]",
         &["'right'", "99999", "scan"],
     );
-    declines_with("[[0, 0], [1, 1], [2, \"x\"]]", &["right.json"]);
+    refuses_with("[[0, 0], [1, 1], [2, \"x\"]]", &["right.json"]);
     write_scan(&folder, "right", 0.9, -0.6);
+
     let scan = inside(&folder, "right.obj");
     fs::write(&scan, "v 0 0 0\nv 1 0 0\nv 0 1 0\n").unwrap();
-    declines(&["register", &recipe], &out, &["'right'", "no faces"]);
+    refuses(&["register", &recipe], &out, &["'right'", "no faces"]);
+
     let two = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 5 0 0\nv 6 0 0\nv 5 1 0\nf 1 2 3\nf 4 5 6\n";
     fs::write(&scan, two).unwrap();
-    declines(
+    refuses(
         &["register", &recipe],
         &out,
-        &["'right'", "2 connected part(s)"],
+        &["'right'", "2 connected component(s)"],
     );
+
     fs::write(&scan, "v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").unwrap();
-    declines(&["register", &recipe], &out, &["right.obj"]);
+    refuses(&["register", &recipe], &out, &["right.obj"]);
     fs::remove_file(&scan).unwrap();
-    declines(&["register", &recipe], &out, &["right.obj"]);
+    refuses(&["register", &recipe], &out, &["right.obj"]);
     fs::write(&recipe, "reference = \"rest.obj\"\nvertces = 3\n").unwrap();
-    declines(
+    refuses(
         &["register", &recipe],
         &out,
         &["body.toml", "line 2", "vertces"],

@@ -1,4 +1,4 @@
-//! `pliant reproduce` from outside.
+//! `pliant reproduce`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -38,9 +38,11 @@ fn made() -> &'static (PathBuf, Value) {
     static MADE: OnceLock<(PathBuf, Value)> = OnceLock::new();
     MADE.get_or_init(|| {
         let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reproduce");
-        let (data, out) = (place.join("sets"), place.join("deep").join("papers"));
+        let data = place.join("sets");
+        let out = place.join("deep").join("papers");
         drop(std::fs::remove_dir_all(&place)); // Of an earlier run, if there was one.
         std::fs::create_dir_all(&data).expect("a folder among the build's");
+
         let output = pliant(&[
             "reproduce",
             "pose",
@@ -53,12 +55,14 @@ fn made() -> &'static (PathBuf, Value) {
             "--json",
             "--quiet",
         ]);
+
         assert_eq!(
             output.status.code(),
             Some(0),
             "{}",
             String::from_utf8_lossy(&output.stderr)
         );
+
         let object = serde_json::from_slice(&output.stdout).expect("one JSON object on stdout");
         (out, object)
     })
@@ -89,7 +93,7 @@ fn number(table: &Value, row: &str, column: usize) -> f64 {
 }
 
 #[test]
-fn every_page_is_written_with_all_that_it_names() {
+fn every_page_and_its_files_are_written() {
     let (out, object) = made();
     let names: Vec<&Value> = object["pages"]
         .as_array()
@@ -97,6 +101,7 @@ fn every_page_is_written_with_all_that_it_names() {
         .flatten()
         .map(|page| &page["name"])
         .collect();
+
     assert_eq!(names, [&json!("pose"), &json!("blend"), &json!("transfer")]);
     assert!(
         object["figures"]
@@ -104,6 +109,7 @@ fn every_page_is_written_with_all_that_it_names() {
             .is_some_and(|figures| !figures.is_empty()),
         "{object}"
     );
+
     for page in [
         out.clone(),
         out.join("pose"),
@@ -115,6 +121,7 @@ fn every_page_is_written_with_all_that_it_names() {
         let html = std::fs::read_to_string(&page).expect("a page");
         let files = named_files(&html);
         assert!(!files.is_empty() && html.trim_end().ends_with("</html>"));
+
         for file in files {
             assert!(
                 page.with_file_name(&file).is_file(),
@@ -126,7 +133,7 @@ fn every_page_is_written_with_all_that_it_names() {
 }
 
 #[test]
-fn the_thesis_values_stand_beside_ours() {
+fn the_values_of_cetinaslan2016_are_beside_ours() {
     let tables = made().1["tables"].as_array().expect("tables");
     for value in ["6,720", "9,562", "11,926", "19,000", "built-in head"] {
         let has = |table: &Value| {
@@ -153,13 +160,14 @@ fn every_section_of_a_page_has_a_figure() {
         let mut sections: Vec<&str> = figures
             .filter_map(|figure| figure["section"].as_str())
             .collect();
+
         sections.dedup();
         assert_eq!(sections.len(), count, "{page}: {sections:?}");
     }
 }
 
 #[test]
-fn the_times_of_a_transfer_stand_beside_the_papers_at_its_sizes() {
+fn transfer_times_are_beside_those_of_wang2008() {
     let times = table("Table 1 in milliseconds");
     let rows: Vec<&Vec<Value>> = times["rows"]
         .as_array()
@@ -167,6 +175,7 @@ fn the_times_of_a_transfer_stand_beside_the_papers_at_its_sizes() {
         .flatten()
         .filter_map(Value::as_array)
         .collect();
+
     let size = |row: &[Value]| {
         row[1]
             .as_str()
@@ -174,11 +183,13 @@ fn the_times_of_a_transfer_stand_beside_the_papers_at_its_sizes() {
             .and_then(|cell| cell.parse::<usize>().ok())
             .expect("a count")
     };
+
     assert_eq!(
         rows.len(),
         8,
         "four models of the paper, and ours beside each"
     );
+
     for pair in rows.chunks(2) {
         let (published, ours) = (size(pair[0]), size(pair[1]));
         assert!(
@@ -192,7 +203,7 @@ fn the_times_of_a_transfer_stand_beside_the_papers_at_its_sizes() {
 }
 
 #[test]
-fn the_steps_of_a_blend_stand_beside_the_papers_at_about_its_sizes_and_converge() {
+fn blend_steps_are_beside_those_of_ma2012_and_converge() {
     let times = table("Table I, mean of one step");
     let rows: Vec<&Vec<Value>> = times["rows"]
         .as_array()
@@ -200,32 +211,37 @@ fn the_steps_of_a_blend_stand_beside_the_papers_at_about_its_sizes_and_converge(
         .flatten()
         .filter_map(Value::as_array)
         .collect();
+
     let size = |row: &[Value]| {
         row[1]
             .as_str()
             .and_then(|cell| cell.replace(',', "").parse::<f64>().ok())
             .expect("a count")
     };
+
     assert_eq!(
         rows.len(),
         10,
         "five shapes of the paper, and ours beside each"
     );
+
     for pair in rows.chunks(2) {
         assert!(
             (size(pair[1]) / size(pair[0]) - 1.0).abs() < 0.1,
             "{pair:?}"
         );
     }
+
     let figures = made().1["figures"].as_array().into_iter().flatten();
     let found = figures
         .filter(|figure| figure["name"] == "steps that did not converge")
         .map(|figure| &figure["value"]);
+
     assert_eq!(found.collect::<Vec<_>>(), [&json!("0")]);
 }
 
 #[test]
-fn springs_and_rigid_tetrahedra_keep_what_lines_lose() {
+fn springs_keep_the_volume_that_a_linear_blend_loses() {
     let changes = table("The largest change on the way");
     for column in [1, 3] {
         assert!(number(changes, "lines", column) > 10.0);
@@ -237,7 +253,7 @@ fn springs_and_rigid_tetrahedra_keep_what_lines_lose() {
 }
 
 #[test]
-fn nothing_ends_inside_a_cylinder_that_a_free_bar_would_enter() {
+fn no_vertex_is_inside_a_cylinder_that_a_free_bar_would_enter() {
     let inside = table("At the end of the way: vertices inside the cylinder");
     assert!(number(inside, "free", 1) > 0.0);
     assert_eq!(
@@ -250,7 +266,7 @@ fn nothing_ends_inside_a_cylinder_that_a_free_bar_would_enter() {
 }
 
 #[test]
-fn an_anchored_shape_does_not_depend_on_where_its_target_stands() {
+fn an_anchored_blend_does_not_depend_on_the_position_of_its_target() {
     let held = table("Half way: the volume");
     assert!(number(held, "middle", 2) < 0.2 && number(held, "left end", 2) < 0.2);
     assert!(
@@ -260,7 +276,7 @@ fn an_anchored_shape_does_not_depend_on_where_its_target_stands() {
 }
 
 #[test]
-fn a_scribble_is_refined_and_a_remeshed_tapir_moves_like_itself() {
+fn a_region_is_refined_and_a_remeshed_tapir_moves_like_the_original() {
     let figure = |name: &str| {
         let figures = made().1["figures"].as_array().into_iter().flatten();
         let found = figures
@@ -269,15 +285,18 @@ fn a_scribble_is_refined_and_a_remeshed_tapir_moves_like_itself() {
         let value = found
             .and_then(|figure| figure["value"].as_str())
             .unwrap_or_else(|| panic!("a figure '{name}'"));
+
         value
             .split(' ')
             .next()
             .and_then(|number| number.parse::<f64>().ok())
             .expect("a number first")
     };
+
     assert!(
         figure("taken") > 0.0 && figure("taken") != figure("drawn on") && figure("blending") > 0.0
     );
+
     // In percent of the diagonal; half of the triangles of a smooth animal lose less than a
     // twentieth of a percent.
     for name in [
@@ -291,7 +310,7 @@ fn a_scribble_is_refined_and_a_remeshed_tapir_moves_like_itself() {
 }
 
 #[test]
-fn weights_inside_limits_find_planted_poses_better_than_the_thesis_methods() {
+fn the_bounded_solver_recovers_poses_better_than_cetinaslan2016() {
     let errors = table("root mean square error of the weights");
     for pins in 1..=3 {
         let ours = number(errors, "box", pins);
@@ -306,7 +325,7 @@ fn weights_inside_limits_find_planted_poses_better_than_the_thesis_methods() {
 }
 
 #[test]
-fn the_pseudo_inverse_reaches_every_pin_outside_limits_and_ours_nearly_inside() {
+fn the_pseudo_inverse_reaches_pins_outside_the_limits_and_ours_almost_inside() {
     let drags = table("200 drags");
     let [error, least, greatest] = [1, 4, 5];
     assert_eq!(number(drags, "pinv", error), 0.0);
@@ -316,6 +335,7 @@ fn the_pseudo_inverse_reaches_every_pin_outside_limits_and_ours_nearly_inside() 
             && number(drags, "box", least) >= 0.0
             && number(drags, "box", greatest) <= 1.0
     );
+
     assert!(number(drags, "pinv, clipped", error) > number(drags, "box", error));
 }
 
@@ -323,6 +343,7 @@ fn the_pseudo_inverse_reaches_every_pin_outside_limits_and_ours_nearly_inside() 
 fn a_limit_per_step_is_kept_and_relative_formulas_do_not_depend_on_units() {
     let jumps = table("largest change of a slider");
     assert!(number(jumps, "box in steps", 2) <= 0.05 && number(jumps, "box in steps", 4) <= 0.05);
+
     let units = table("formulas as published and relative ones");
     for method in ["tikhonov", "localized", "transpose", "hybrid", "box"] {
         assert_eq!(
@@ -331,6 +352,7 @@ fn a_limit_per_step_is_kept_and_relative_formulas_do_not_depend_on_units() {
             "{method}"
         );
     }
+
     assert!(
         number(units, "transpose", 3) > 1e6 && number(units, "localized", 1) == 0.0,
         "as published they do"
@@ -338,7 +360,7 @@ fn a_limit_per_step_is_kept_and_relative_formulas_do_not_depend_on_units() {
 }
 
 #[test]
-fn sets_that_a_data_folder_lacks_are_named() {
+fn missing_data_sets_are_named() {
     let problems = made().1["problems"].to_string();
     assert!(
         [
@@ -362,11 +384,13 @@ fn an_unknown_name_is_wrong_usage_and_the_names_are_listed() {
     let out = place.path().join("papers");
     let output = pliant(&["reproduce", "prose", "--out", shown(&out)]);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
+
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(
         message.contains("'prose'") && message.contains("pose") && !out.exists(),
         "{message}"
     );
+
     assert_eq!(
         pliant(&["reproduce", "pose"]).status.code(),
         Some(2),
@@ -375,15 +399,15 @@ fn an_unknown_name_is_wrong_usage_and_the_names_are_listed() {
 }
 
 #[test]
-fn what_cannot_be_read_or_written_is_named_and_leaves_nothing() {
+fn unreadable_data_and_unwritable_folders_are_named() {
     let place = tempfile::tempdir().expect("a temporary folder");
     let file = place.path().join("file");
     std::fs::write(&file, "words").expect("a file in a temporary folder");
-    let (nowhere, out, under_a_file) = (
-        place.path().join("nowhere"),
-        place.path().join("papers"),
-        file.join("papers"),
-    );
+
+    let nowhere = place.path().join("nowhere");
+    let out = place.path().join("papers");
+    let under_a_file = file.join("papers");
+
     for (args, word) in [
         (
             ["reproduce", "--out", shown(&out), "--data", shown(&nowhere)].as_slice(),

@@ -1,4 +1,4 @@
-//! `pliant reproduce touch` from outside.
+//! `pliant reproduce touch`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,15 +12,18 @@ fn made() -> &'static (PathBuf, Value) {
     static MADE: OnceLock<(PathBuf, Value)> = OnceLock::new();
     MADE.get_or_init(|| {
         let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reproduce-touch");
-        let (data, out) = (place.join("sets"), place.join("papers"));
+        let data = place.join("sets");
+        let out = place.join("papers");
         drop(std::fs::remove_dir_all(&place)); // Of an earlier run, if there was one.
         std::fs::create_dir_all(&data).expect("a folder among the build's");
+
         let command = Command::new(env!("CARGO_BIN_EXE_pliant"))
             .args(["reproduce", "touch", "--json", "--quiet", "--data"])
             .arg(&data)
             .arg("--out")
             .arg(&out)
             .output();
+
         let output = command.expect("the command starts");
         assert_eq!(
             output.status.code(),
@@ -28,6 +31,7 @@ fn made() -> &'static (PathBuf, Value) {
             "{}",
             String::from_utf8_lossy(&output.stderr)
         );
+
         (
             out,
             serde_json::from_slice(&output.stdout).expect("one JSON object on stdout"),
@@ -76,20 +80,24 @@ fn figure(name: &str) -> String {
 fn every_section_has_a_figure_and_every_picture_is_there() {
     let (out, object) = made();
     assert_eq!(object["pages"][0]["name"], json!("touch"));
+
     let mut sections: Vec<&str> = object["figures"]
         .as_array()
         .into_iter()
         .flatten()
         .filter_map(|figure| figure["section"].as_str())
         .collect();
+
     sections.dedup();
     assert_eq!(sections.len(), 6, "{sections:?}");
+
     let html = std::fs::read_to_string(out.join("touch").join("index.html")).expect("a page");
     let pictures: Vec<&str> = html
         .split("src=\"")
         .skip(1)
         .filter_map(|rest| rest.split('"').next())
         .collect();
+
     assert!(
         pictures.len() >= 4
             && pictures
@@ -97,6 +105,7 @@ fn every_section_has_a_figure_and_every_picture_is_there() {
                 .all(|file| out.join("touch").join(file).is_file()),
         "{pictures:?}"
     );
+
     assert!(
         object["problems"].to_string().contains("ict-facekit"),
         "a set that is not there is named"
@@ -104,7 +113,7 @@ fn every_section_has_a_figure_and_every_picture_is_there() {
 }
 
 #[test]
-fn skins_are_of_the_size_of_the_thesis_heads_and_ranges_hold_about_as_much() {
+fn patches_have_about_the_sizes_of_cetinaslan2016() {
     let held = rows("Vertices that become soft");
     assert_eq!(held.len(), 6, "three heads of the thesis, and ours");
     for (ours, published) in held[..3].iter().zip(&held[3..]) {
@@ -120,17 +129,19 @@ fn skins_are_of_the_size_of_the_thesis_heads_and_ranges_hold_about_as_much() {
 }
 
 #[test]
-fn the_published_times_stand_beside_ours_and_the_whole_model_is_all_of_it() {
+fn published_times_are_beside_ours_and_one_patch_is_the_whole_model() {
     let areas = rows("Table 5.1 in milliseconds");
     assert_eq!(
         numbers(&areas, &["Bald Boy, 2016", "heat", "–"]),
         [23.9, 29.9, 79.9, 159.0, 241.0]
     );
+
     let steps = rows("Table 5.2 in milliseconds");
     assert_eq!(
         numbers(&steps, &["Grey Model, 2016", "verlet, 2 iterations"]),
         [250.0, 1150.0, 6410.0, 12_440.0, 16_080.0, 19_940.0]
     );
+
     let soft = numbers(&steps, &["built-in head, 9,562", "soft vertices"]);
     assert!(
         soft.windows(2).all(|pair| pair[0] < pair[1]) && soft[5] == 9562.0,
@@ -139,13 +150,15 @@ fn the_published_times_stand_beside_ours_and_the_whole_model_is_all_of_it() {
 }
 
 #[test]
-fn ours_comes_back_and_keeps_out_of_the_ball_where_undamped_projections_do_not() {
+fn xpbd_returns_and_stays_outside_the_ball_and_undamped_verlet_does_not() {
     let held = rows("At the turn and a second after");
     let [way_after, deepest] = [3, 6];
     let ours = numbers(&held, &["ours"]);
+
     assert!(ours[way_after] < 0.01 && ours[deepest] == 0.0, "{ours:?}");
     let stretched = numbers(&held, &["stretch"]);
     let bent = numbers(&held, &["stretch, shear, bend"]);
+
     assert!(
         bent[way_after] > 1.0 && stretched[way_after] > bent[way_after],
         "bending makes it smoother, but not still"
@@ -154,7 +167,7 @@ fn ours_comes_back_and_keeps_out_of_the_ball_where_undamped_projections_do_not()
 }
 
 #[test]
-fn the_more_damping_the_slower_projections_come_back() {
+fn more_damping_makes_verlet_return_more_slowly() {
     let damping = rows("The middle of the patch");
     let later = |name: &str| {
         damping
@@ -163,6 +176,7 @@ fn the_more_damping_the_slower_projections_come_back() {
             .map(|row| number(&row[3]))
             .expect("a row of that name")
     };
+
     assert!(
         later("verlet, damping 0.3") < later("verlet, damping 0.6")
             && later("verlet, damping 0.6") < later("verlet, damping 0.9")
@@ -177,11 +191,12 @@ fn nothing_moves_outside_the_soft_area_of_a_posed_face() {
 }
 
 #[test]
-fn projections_are_stiffer_with_every_step_and_iteration_and_compliant_skin_is_not() {
+fn verlet_stiffness_depends_on_steps_and_xpbd_stiffness_does_not() {
     let sags: Vec<Vec<f64>> = rows("The largest sag")
         .iter()
         .map(|row| row[1..].iter().map(|cell| number(cell)).collect())
         .collect();
+
     for row in &sags {
         assert!(row[0] > 1.3 * row[1] && row[1] > 1.3 * row[2], "{row:?}");
         assert!(
@@ -191,10 +206,12 @@ fn projections_are_stiffer_with_every_step_and_iteration_and_compliant_skin_is_n
             "{row:?}"
         );
     }
+
     assert!(
         sags.windows(2)
             .all(|pair| (0..3).all(|k| pair[0][k] > 1.3 * pair[1][k]))
     );
+
     // Flesh, on the sheet and on the cheek, converges as both grow.
     for last in [8, 11] {
         let off = |row: usize, column: usize| (sags[row][column] / sags[2][last] - 1.0).abs();
@@ -202,6 +219,7 @@ fn projections_are_stiffer_with_every_step_and_iteration_and_compliant_skin_is_n
             off(0, last - 2) > off(1, last - 2) && off(1, last - 2) > off(2, last - 2),
             "more steps"
         );
+
         assert!(
             off(2, last - 1) < 0.03 && off(1, last) < 0.03,
             "the last two agree"

@@ -1,11 +1,11 @@
-//! Names, mirrors, halves and vertex orders of whole rigs, from the command line and on real files.
+//! `pliant rename`, `pliant mirror` and `pliant split`, and the vertex order of targets.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use pliant::io::{Asset, LoadOptions, load, save};
 use pliant::mesh::glam::{DMat3, DVec3, Vec3};
-use pliant::rig::{MirrorPlane, Rig, SliderPairs, Target, VertexMirror, find_scrambled};
+use pliant::rig::{MirrorPlane, Rig, SliderPairs, Target, VertexMirror, find_reordered_targets};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -27,8 +27,8 @@ fn json(args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
 }
 
-/// The command ends with `code` and says all of `words`; with 1, in one line.
-fn declines(args: &[&str], code: i32, words: &[&str]) {
+/// The command gives exit code `code` and a message with all `words`; for 1, in one line.
+fn refuses(args: &[&str], code: i32, words: &[&str]) {
     let output = pliant(args);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{args:?}: {message}");
@@ -36,9 +36,10 @@ fn declines(args: &[&str], code: i32, words: &[&str]) {
         code != 1 || message.trim_end().lines().count() == 1,
         "{message}"
     );
-    words
-        .iter()
-        .for_each(|word| assert!(message.contains(word), "'{word}' in: {message}"));
+
+    for word in words.iter() {
+        assert!(message.contains(word), "'{word}' in: {message}");
+    }
 }
 
 fn folder() -> TempDir {
@@ -100,12 +101,14 @@ fn the_head_is_symmetric_in_vertices_and_in_sliders() {
     let rig = head();
     let mirror = head_mirror(&rig);
     assert_eq!(mirror.unmatched(), Vec::<u32>::new());
+
     let pairs = SliderPairs::by_name(&names(&rig));
     assert_eq!(
         SliderPairs::by_shape(&rig, &mirror),
         pairs,
         "shapes and names agree"
     );
+
     for (k, partner) in pairs.partners().iter().enumerate() {
         let image = mirror.mirror_target(&rig.targets()[k]);
         let partner = &rig.targets()[partner.expect("each slider of the head has a partner")];
@@ -115,10 +118,11 @@ fn the_head_is_symmetric_in_vertices_and_in_sliders() {
 }
 
 #[test]
-fn a_head_that_stands_askew_is_mirrored_at_its_own_plane() {
+fn a_tilted_head_is_mirrored_at_its_own_plane() {
     let neutral = head().neutral().clone();
     let straight = VertexMirror::by_position(&neutral, MirrorPlane::across(0, 0.0));
     let moved = DVec3::new(0.1, 0.3, 0.0) * neutral.bounds().unwrap().diagonal();
+
     for tilt in [0.01, 0.04, 0.08] {
         let turn = DMat3::from_rotation_z(tilt) * DMat3::from_rotation_y(-0.7 * tilt);
         let askew = neutral
@@ -130,11 +134,13 @@ fn a_head_that_stands_askew_is_mirrored_at_its_own_plane() {
                     .collect(),
             )
             .unwrap();
+
         let plane = MirrorPlane::find(&askew).unwrap_or_else(|| panic!("a plane at {tilt} rad"));
         assert!(
             plane.normal().dot(turn * DVec3::X).abs() > 1.0 - 1e-6,
             "{tilt} rad"
         );
+
         assert_eq!(
             VertexMirror::by_position(&askew, plane).partners(),
             straight.partners(),
@@ -146,13 +152,15 @@ fn a_head_that_stands_askew_is_mirrored_at_its_own_plane() {
 #[test]
 fn a_mirrored_pose_swaps_left_and_right() {
     let folder = folder();
-    let (from, to) = (path(&folder, "w.json"), path(&folder, "m.json"));
+    let from = path(&folder, "w.json");
+    let to = path(&folder, "m.json");
     std::fs::write(
         &from,
         r#"{"mouthSmileLeft": 0.5, "jawOpen": 0.25, "jawLeft": 1}"#,
     )
     .unwrap();
-    let told = json(&[
+
+    let report = json(&[
         "mirror",
         "specimen:head",
         "--weights-in",
@@ -161,11 +169,13 @@ fn a_mirrored_pose_swaps_left_and_right() {
         &to,
         "--json",
     ]);
+
     let weights: Value = serde_json::from_slice(&std::fs::read(&to).unwrap()).unwrap();
-    assert_eq!(weights, told["weights"]);
+    assert_eq!(weights, report["weights"]);
+
     let expected = serde_json::json!({"mouthSmileRight": 0.5, "jawOpen": 0.25, "jawRight": 1.0});
     assert_eq!(weights, expected);
-    assert_eq!(told["unpaired"], serde_json::json!([]));
+    assert_eq!(report["unpaired"], serde_json::json!([]));
 }
 
 /// The head with a weaker right smile, as a file.
@@ -178,24 +188,30 @@ fn uneven_head(folder: &TempDir) -> String {
         },
         _ => t.clone(),
     };
+
     let uneven = rig
         .with_targets(rig.targets().iter().map(weaker).collect())
         .unwrap();
     let file = path(folder, "uneven.glb");
+
     save(&Asset::from_rig(uneven), &file).unwrap();
     file
 }
 
 #[test]
-fn one_side_of_a_rig_makes_the_other() {
+fn a_rig_becomes_symmetric_from_one_side() {
     let folder = folder();
-    let (uneven, even) = (uneven_head(&folder), path(&folder, "even.glb"));
-    let told = json(&[
+    let uneven = uneven_head(&folder);
+    let even = path(&folder, "even.glb");
+    let report = json(&[
         "mirror", &uneven, "--from", "left", "--out", &even, "--json",
     ]);
-    assert_eq!(told["unmatched_vertices"], serde_json::json!([]));
-    let (whole, made) = (head(), read(&even).rig().unwrap());
+
+    assert_eq!(report["unmatched_vertices"], serde_json::json!([]));
+    let whole = head();
+    let made = read(&even).rig().unwrap();
     assert_eq!(names(&made), names(&whole));
+
     let size = whole.neutral().bounds().unwrap().diagonal() as f32;
     for target in whole.targets() {
         let found = self::target(&made, &target.name);
@@ -205,10 +221,12 @@ fn one_side_of_a_rig_makes_the_other() {
             target.name
         );
     }
+
     // From the right, the left becomes weak.
     json(&[
         "mirror", &uneven, "--from", "right", "--out", &even, "--json",
     ]);
+
     let weak = read(&even).rig().unwrap();
     let strength = |rig: &Rig| {
         target(rig, "mouthSmileLeft")
@@ -217,6 +235,7 @@ fn one_side_of_a_rig_makes_the_other() {
             .map(|d| d.length())
             .fold(0.0, f32::max)
     };
+
     assert!((strength(&weak) / strength(&whole) - 0.5).abs() < 1e-4);
 }
 
@@ -224,7 +243,7 @@ fn one_side_of_a_rig_makes_the_other() {
 fn a_split_target_adds_up_and_its_clip_still_plays() {
     let folder = folder();
     let out = path(&folder, "sides.glb");
-    let told = json(&[
+    let report = json(&[
         "split",
         "specimen:head",
         "--target",
@@ -233,21 +252,23 @@ fn a_split_target_adds_up_and_its_clip_still_plays() {
         &out,
         "--json",
     ]);
-    assert_eq!(told["split"][0]["left"], "mouthPuckerLeft");
+
+    assert_eq!(report["split"][0]["left"], "mouthPuckerLeft");
     let (before, after) = (head(), read(&out));
     let rig = after.rig().unwrap();
+
     assert_eq!(rig.targets().len(), before.targets().len() + 1);
-    let (left, right) = (
-        target(&rig, "mouthPuckerLeft"),
-        target(&rig, "mouthPuckerRight"),
-    );
+    let left = target(&rig, "mouthPuckerLeft");
+    let right = target(&rig, "mouthPuckerRight");
     let n = before.neutral().vertex_count();
+
     let sum: Vec<Vec3> = left
         .to_dense(n)
         .iter()
         .zip(right.to_dense(n))
         .map(|(a, b)| *a + b)
         .collect();
+
     assert_eq!(sum, target(&before, "mouthPucker").to_dense(n));
     let lean = |t: &Target| {
         t.vertices
@@ -256,14 +277,17 @@ fn a_split_target_adds_up_and_its_clip_still_plays() {
             .map(|(&v, d)| before.neutral().positions()[v as usize].x * f64::from(d.length()))
             .sum::<f64>()
     };
+
     let blink = lean(target(&before, "eyeBlinkLeft"));
     assert!(
         lean(left) * blink > 0.0 && lean(right) * blink < 0.0,
         "left is the side of the left eye"
     );
+
     // Both through the same format, which has no in-betweens.
     let plain = path(&folder, "whole.glb");
     save(&pliant::load("specimen:head").unwrap(), &plain).unwrap();
+
     let whole = read(&plain);
     let frame = |asset: &Asset| asset.frame_positions(25).unwrap();
     let worst = frame(&whole)
@@ -271,6 +295,7 @@ fn a_split_target_adds_up_and_its_clip_still_plays() {
         .zip(frame(&after))
         .map(|(a, b)| a.distance(b))
         .fold(0.0, f64::max);
+
     assert!(
         worst < 1e-5 * before.neutral().bounds().unwrap().diagonal(),
         "{worst}"
@@ -278,9 +303,10 @@ fn a_split_target_adds_up_and_its_clip_still_plays() {
 }
 
 #[test]
-fn sliders_get_the_names_of_a_vocabulary_and_the_rest_is_told() {
+fn sliders_get_the_names_of_a_vocabulary_and_the_rest_is_listed() {
     let folder = folder();
-    let (ours, out) = (path(&folder, "ours.glb"), path(&folder, "arkit.glb"));
+    let ours = path(&folder, "ours.glb");
+    let out = path(&folder, "arkit.glb");
     let rig = head();
     let other_name = |t: &Target| Target {
         name: format!(
@@ -289,23 +315,29 @@ fn sliders_get_the_names_of_a_vocabulary_and_the_rest_is_told() {
         ),
         ..t.clone()
     };
+
     let mut targets: Vec<Target> = rig.targets().iter().map(other_name).collect();
     targets.push(Target::from_dense("tail wag", [Vec3::X]));
     save(&Asset::from_rig(rig.with_targets(targets).unwrap()), &ours).unwrap();
+
     let dry = json(&["rename", &ours, "--map", "arkit", "--dry-run", "--json"]);
     assert!(dry.get("out").is_none());
-    let told = json(&["rename", &ours, "--map", "arkit", "--out", &out, "--json"]);
-    assert_eq!(told["renamed"], dry["renamed"]);
-    assert_eq!(told["unmatched_sliders"], serde_json::json!(["tail wag"]));
-    assert_eq!(told["unmatched_names"], serde_json::json!(["tongueOut"]));
+
+    let report = json(&["rename", &ours, "--map", "arkit", "--out", &out, "--json"]);
+    assert_eq!(report["renamed"], dry["renamed"]);
+    assert_eq!(report["unmatched_sliders"], serde_json::json!(["tail wag"]));
+    assert_eq!(report["unmatched_names"], serde_json::json!(["tongueOut"]));
+
     let made = read(&out).rig().unwrap();
     assert_eq!(names(&made)[..51], names(&rig)[..]);
+
     let size = rig.neutral().bounds().unwrap().diagonal() as f32;
     assert!(
         rig.targets()
             .iter()
             .all(|t| difference(&rig, t, target(&made, &t.name)) < 1e-6 * size)
     );
+
     let text =
         String::from_utf8(pliant(&["rename", &ours, "--map", "vrm", "--dry-run"]).stdout).unwrap();
     assert!(
@@ -315,12 +347,14 @@ fn sliders_get_the_names_of_a_vocabulary_and_the_rest_is_told() {
 }
 
 #[test]
-fn wrong_requests_are_declined_in_one_line_and_leave_nothing() {
+fn invalid_requests_are_refused_in_one_line_and_leave_no_file() {
     let folder = folder();
-    let (weights, out) = (path(&folder, "w.json"), path(&folder, "out.glb"));
+    let weights = path(&folder, "w.json");
+    let out = path(&folder, "out.glb");
     std::fs::write(&weights, r#"{"smirk": 1}"#).unwrap();
+
     let to = path(&folder, "m.json");
-    declines(
+    refuses(
         &[
             "mirror",
             "specimen:head",
@@ -332,8 +366,9 @@ fn wrong_requests_are_declined_in_one_line_and_leave_nothing() {
         1,
         &["w.json", "smirk"],
     );
+
     std::fs::write(&weights, "[1]").unwrap();
-    declines(
+    refuses(
         &[
             "mirror",
             "specimen:head",
@@ -345,18 +380,21 @@ fn wrong_requests_are_declined_in_one_line_and_leave_nothing() {
         1,
         &["w.json", "map"],
     );
-    declines(
+
+    refuses(
         &["mirror", "specimen:hound", "--out", &out],
         1,
         &["specimen:hound", "no targets"],
     );
-    declines(
+
+    refuses(
         &["mirror", "specimen:head", "--plane", "x:1e9", "--out", &out],
         1,
         &["--plane"],
     );
-    declines(&["mirror", "specimen:head"], 2, &["--out"]);
-    declines(
+    refuses(&["mirror", "specimen:head"], 2, &["--out"]);
+
+    refuses(
         &[
             "mirror",
             "specimen:head",
@@ -368,26 +406,31 @@ fn wrong_requests_are_declined_in_one_line_and_leave_nothing() {
         2,
         &[],
     );
-    declines(
+
+    refuses(
         &["split", "specimen:head", "--target", "smirk", "--out", &out],
         1,
         &["specimen:head", "smirk"],
     );
-    declines(
+
+    refuses(
         &["split", "specimen:head", "--width", "-1", "--out", &out],
         2,
         &["-1"],
     );
-    declines(
+
+    refuses(
         &["rename", "specimen:head", "--map", "arkit"],
         2,
         &["--out"],
     );
-    declines(
+
+    refuses(
         &["rename", "specimen:head", "--map", "klingon", "--dry-run"],
         2,
         &["klingon"],
     );
+
     assert!(!std::path::Path::new(&out).exists() && !std::path::Path::new(&to).exists());
 }
 
@@ -405,19 +448,22 @@ fn shuffled(shape: &[DVec3], block: std::ops::Range<usize>) -> Vec<DVec3> {
             block.start + (state >> 33) as usize % (k + 1 - block.start),
         );
     }
+
     shape
 }
 
 #[test]
 fn a_head_with_300_vertices_in_another_order_is_found_and_named() {
     let rig = head();
-    assert_eq!(find_scrambled(&rig), []);
+    assert_eq!(find_reordered_targets(&rig), []);
+
     let weights: Vec<f64> = rig
         .targets()
         .iter()
         .map(|t| f64::from(t.name == "jawOpen"))
         .collect();
     let shape = rig.evaluate(&weights);
+
     for first in [0, 700, 2000] {
         let scrambled = shuffled(&shape, first..first + 300);
         let truth: Vec<u32> = (0..shape.len() as u32)
@@ -427,24 +473,27 @@ fn a_head_with_300_vertices_in_another_order_is_found_and_named() {
             .iter()
             .zip(rig.neutral().positions())
             .map(|(a, b)| (*a - *b).as_vec3());
+
         let broken = rig
             .with_targets(vec![
                 rig.targets()[0].clone(),
                 Target::from_dense("broken", deltas),
             ])
             .unwrap();
-        let found = find_scrambled(&broken);
+
+        let found = find_reordered_targets(&broken);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].target, "broken");
+
         let both = found[0]
             .vertices
             .iter()
             .filter(|v| truth.binary_search(v).is_ok())
             .count() as f64;
-        let (precision, recall) = (
-            both / found[0].vertices.len() as f64,
-            both / truth.len() as f64,
-        );
+
+        let precision = both / found[0].vertices.len() as f64;
+        let recall = both / truth.len() as f64;
+
         assert!(
             precision > 0.9 && recall > 0.9,
             "from {first}: precision {precision}, recall {recall}"
@@ -461,6 +510,7 @@ fn info_names_the_target_in_another_order() {
         .iter()
         .zip(rig.neutral().positions())
         .map(|(a, b)| (*a - *b).as_vec3());
+
     let file = path(&folder, "broken.glb");
     save(
         &Asset::from_rig(
@@ -470,6 +520,7 @@ fn info_names_the_target_in_another_order() {
         &file,
     )
     .unwrap();
+
     let problems = json(&["info", &file, "--json"])["problems"].to_string();
     assert!(
         problems.contains("'smile'")
@@ -477,6 +528,7 @@ fn info_names_the_target_in_another_order() {
             && problems.contains("more"),
         "{problems}"
     );
+
     assert!(
         !json(&["info", "specimen:head", "--json"])["problems"]
             .to_string()
@@ -512,12 +564,15 @@ const RIGS: [(&str, usize); 4] = [
 ];
 
 #[test]
-fn no_real_target_is_taken_for_another_order() {
+fn no_target_of_a_real_rig_has_another_order() {
     for (name, count) in RIGS {
         let Some(locator) = data(name) else { return };
         let rig = read(&locator).rig().unwrap();
         assert_eq!(rig.targets().len(), count, "{name}");
-        let found: Vec<String> = find_scrambled(&rig).into_iter().map(|s| s.target).collect();
+        let found: Vec<String> = find_reordered_targets(&rig)
+            .into_iter()
+            .map(|s| s.target)
+            .collect();
         assert_eq!(found, Vec::<String>::new(), "{name}");
     }
 }
@@ -527,6 +582,7 @@ fn real_expressions_are_in_order_until_a_run_of_vertices_is_shuffled() {
     let Some(locator) = data("face-poses/face-poses.reference.obj+face-poses.frames.npy") else {
         return;
     };
+
     let clip = read(&locator).clip().unwrap();
     let neutral = clip.reference().positions();
     let rig_of = |frame: &[DVec3]| {
@@ -537,15 +593,17 @@ fn real_expressions_are_in_order_until_a_run_of_vertices_is_shuffled() {
         )
         .unwrap()
     };
+
     for frame in clip.frames() {
-        assert_eq!(find_scrambled(&rig_of(frame)), []);
+        assert_eq!(find_reordered_targets(&rig_of(frame)), []);
         // The run that came in another order in the files these poses were published in.
-        let found = find_scrambled(&rig_of(&shuffled(frame, 22_941..23_514)));
+        let found = find_reordered_targets(&rig_of(&shuffled(frame, 22_941..23_514)));
         let inside = found[0]
             .vertices
             .iter()
             .filter(|v| (22_941..23_514).contains(*v))
             .count();
+
         assert!(
             inside as f64 > 0.95 * 573.0 && inside as f64 > 0.95 * found[0].vertices.len() as f64
         );
@@ -559,9 +617,11 @@ fn real_faces_mirror_themselves() {
         let rig = read(&locator).rig().unwrap();
         let mirror = head_mirror(&rig);
         let matched = 1.0 - mirror.unmatched().len() as f64 / rig.neutral().vertex_count() as f64;
+
         assert!(matched >= least, "{name}: {matched}");
         let by_name = SliderPairs::by_name(&names(&rig));
         assert!(by_name.unpaired().is_empty(), "{name}");
+
         let by_shape = SliderPairs::by_shape(&rig, &mirror);
         let agree = by_name
             .partners()
@@ -569,6 +629,7 @@ fn real_faces_mirror_themselves() {
             .zip(by_shape.partners())
             .filter(|(a, b)| a == b)
             .count();
+
         assert!(
             agree as f64 >= 0.9 * rig.targets().len() as f64,
             "{name}: {agree} of {}",

@@ -1,8 +1,8 @@
-//! Rigs from rigs on the command line.
+//! `pliant shapes`: rig transfer.
 
 mod command;
 
-use command::{declines, folder, inside, json, pliant};
+use command::{folder, inside, json, pliant, refuses};
 use pliant::io::{Asset, LoadOptions, load, save};
 use pliant::mesh::glam::DVec3;
 use pliant::mesh::{Mesh, shapes};
@@ -29,10 +29,12 @@ fn files(folder: &TempDir) -> [String; 3] {
         ["face.glb", "large.obj", "pairs.json"].map(|name| inside(folder, name));
     save(&Asset::from_rig(source()), &rig).unwrap();
     save(&Asset::from_mesh(scaled(source().neutral(), 3.0)), &target).unwrap();
+
     let some: Vec<[usize; 2]> = (0..source().neutral().vertex_count())
         .step_by(5)
         .map(|v| [v, v])
         .collect();
+
     std::fs::write(&pairs, serde_json::to_string(&some).unwrap()).unwrap();
     [rig, target, pairs]
 }
@@ -42,7 +44,7 @@ fn the_new_rig_has_the_sliders_of_the_source_and_poses_the_target() {
     let folder = folder();
     let [rig, target, pairs] = files(&folder);
     let out = inside(&folder, "out.glb");
-    let told = json(&[
+    let report = json(&[
         "shapes",
         "--source",
         &rig,
@@ -53,17 +55,21 @@ fn the_new_rig_has_the_sliders_of_the_source_and_poses_the_target() {
         "--out",
         &out,
     ]);
-    assert_eq!(told["targets"], serde_json::json!(["bump", "idle"]));
+
+    assert_eq!(report["targets"], serde_json::json!(["bump", "idle"]));
     assert_eq!(
         (
-            told["map"]["uncovered"].as_u64(),
-            told["problems"].as_array().map(Vec::len)
+            report["map"]["uncovered"].as_u64(),
+            report["problems"].as_array().map(Vec::len)
         ),
         (Some(0), Some(0))
     );
-    assert!(told["shapes"][0]["moved"].as_u64() > Some(10) && told["shapes"][1]["moved"] == 0);
+
+    assert!(report["shapes"][0]["moved"].as_u64() > Some(10) && report["shapes"][1]["moved"] == 0);
     let made = load(&out, &LoadOptions::default()).unwrap().rig().unwrap();
-    let (large, small) = (made.evaluate(&[1.0]), source().evaluate(&[1.0]));
+    let large = made.evaluate(&[1.0]);
+    let small = source().evaluate(&[1.0]);
+
     assert!(
         large
             .iter()
@@ -73,16 +79,17 @@ fn the_new_rig_has_the_sliders_of_the_source_and_poses_the_target() {
 }
 
 #[test]
-fn what_cannot_work_is_one_line_and_leaves_nothing() {
+fn invalid_input_is_refused_in_one_line_and_leaves_no_file() {
     let folder = folder();
     let [rig, target, pairs] = files(&folder);
     let out = inside(&folder, "no.glb");
-    declines(
+    refuses(
         &["shapes", "--source", &target, "--target", &rig],
         &out,
         &["large.obj", "no targets"],
     );
-    declines(
+
+    refuses(
         &[
             "shapes",
             "--source",
@@ -95,9 +102,10 @@ fn what_cannot_work_is_one_line_and_leaves_nothing() {
         &out,
         &["missing.json"],
     );
+
     let few = inside(&folder, "few.json");
     std::fs::write(&few, "[[0, 0], [1, 1]]").unwrap();
-    declines(
+    refuses(
         &[
             "shapes",
             "--source",
@@ -110,8 +118,9 @@ fn what_cannot_work_is_one_line_and_leaves_nothing() {
         &out,
         &["marker"],
     );
+
     let odd = inside(&folder, "out.xyz");
-    declines(
+    refuses(
         &[
             "shapes",
             "--source",
@@ -124,6 +133,7 @@ fn what_cannot_work_is_one_line_and_leaves_nothing() {
         &odd,
         &["out.xyz"],
     );
+
     assert_eq!(
         pliant(&["shapes", "--source", &rig, "--out", &out])
             .status

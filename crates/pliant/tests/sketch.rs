@@ -11,10 +11,9 @@ const SIZE: [u32; 2] = [800, 800];
 /// A camera in front of a face that looks towards +Z.
 fn front(mesh: &Mesh) -> SketchCamera {
     let bounds = mesh.bounds().expect("a face has vertices");
-    let (eye, target) = (
-        bounds.center() + DVec3::Z * 2.5 * bounds.diagonal(),
-        bounds.center(),
-    );
+    let eye = bounds.center() + DVec3::Z * 2.5 * bounds.diagonal();
+    let target = bounds.center();
+
     SketchCamera {
         eye,
         target,
@@ -56,25 +55,30 @@ fn assert_smiles(mesh: &Mesh) {
         Sketch::from_stroke(mesh, mesh.positions(), &camera, &drawn, options).unwrap()
     };
     let found = sketch(&SketchOptions::default().with_pin_place(PinPlace::Surface));
+
     let ways: Vec<DVec3> = found
         .pins
         .iter()
         .map(|pin: &Pin| pin.displacement)
         .collect();
+
     assert!(ways[1].y < 0.0, "the middle goes down: {ways:?}");
     assert!(
         ways[0].y > 0.0 && ways[2].y > 0.0 && ways[0].x < 0.0 && ways[2].x > 0.0,
         "the corners go up and out: {ways:?}"
     );
+
     assert!(
         (ways[1].length() / found.middle_ordinate - SketchOptions::DEFAULT_MIDDLE_SCALE).abs()
             < 1e-12
     );
+
     let with_bow = sketch(
         &SketchOptions::default()
             .with_pin_place(PinPlace::Surface)
             .with_side_stretch(SideStretch::Bow),
     );
+
     assert!(with_bow.pins[0].displacement.y < 0.0);
     // The curve lies under the stroke: the spline leaves it by less than a pixel or two of a
     // picture of 800.
@@ -86,6 +90,7 @@ fn assert_smiles(mesh: &Mesh) {
             .fold(f64::INFINITY, f64::min);
         assert!(nearest < 4.0, "{nearest} pixels beside the stroke");
     }
+
     let beside = Sketch::from_stroke(
         mesh,
         mesh.positions(),
@@ -93,6 +98,7 @@ fn assert_smiles(mesh: &Mesh) {
         &[[1.0, 1.0], [9.0, 2.0]],
         &SketchOptions::default(),
     );
+
     assert_eq!(beside, Err(RigError::StrokeOffModel { points: 2 }));
 }
 
@@ -111,11 +117,13 @@ fn a_smile_on_a_scanned_face_pulls_its_corners_up() {
         }
         return;
     };
+
     let path = PathBuf::from(folder).join("ict-facekit/generic_neutral_mesh.obj");
     let asset = pliant::io::load(
         path.to_str().expect("a path in UTF-8"),
         &pliant::io::LoadOptions::default(),
     )
     .unwrap();
+
     assert_smiles(asset.objects[0].rig.neutral());
 }

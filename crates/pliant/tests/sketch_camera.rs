@@ -1,4 +1,4 @@
-//! What is drawn on a picture is met by the rays of the camera that one draws through.
+//! The cameras of pictures and of sketches agree.
 
 use pliant::mesh::glam::DVec3;
 use pliant::rig::SketchCamera;
@@ -38,19 +38,21 @@ fn both_cameras_see_a_point_in_the_same_pixel() {
             up: sketch.up,
             projection,
         };
+
         for k in 0..60 {
             let k = f64::from(k);
             let point = DVec3::new((k * 1.1).sin(), (k * 0.7).cos(), (k * 2.3).sin()) * 1.5;
             let size = [sketch.width as usize, sketch.height as usize];
-            let (drawn, seen) = (sketch.project(point), picture.project(point, size));
-            let (drawn, seen) = (
-                drawn.expect("in front of the eye"),
-                seen.expect("in front of the eye"),
-            );
+            let drawn = sketch.project(point);
+            let seen = picture.project(point, size);
+            let drawn = drawn.expect("in front of the eye");
+            let seen = seen.expect("in front of the eye");
+
             assert!(
                 (0..2).all(|c| (drawn[c] - seen[c]).abs() < 1e-9 * (1.0 + seen[c].abs())),
                 "{drawn:?} {seen:?}"
             );
+
             let (origin, direction) = sketch.ray(seen);
             let offset = point - origin;
             assert!((offset - direction * offset.dot(direction)).length() < 1e-9 * offset.length());

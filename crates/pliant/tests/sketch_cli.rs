@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{declines, folder, inside, json, pliant};
+use command::{folder, inside, json, pliant, refuses};
 use pliant::mesh::Mesh;
 use pliant::mesh::glam::DVec3;
 use pliant::rig::{Rig, SketchCamera, Stroke, Target};
@@ -10,13 +10,13 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// The head, a front view of it, and a folder for strokes.
-struct Studio {
+struct HeadSketch {
     rig: Rig,
     camera: SketchCamera,
     folder: TempDir,
 }
 
-impl Studio {
+impl HeadSketch {
     fn new() -> Self {
         let folder = folder();
         let picture = inside(&folder, "face.png");
@@ -30,6 +30,7 @@ impl Studio {
             "--out",
             &picture,
         ]);
+
         let camera =
             serde_json::from_value(drawn["camera"].clone()).expect("the camera of a stroke file");
         Self {
@@ -118,10 +119,12 @@ fn pins(found: &Value) -> &[Value] {
 
 #[test]
 fn a_smile_lifts_the_corners_of_the_mouth_and_an_arch_the_brow() {
-    let studio = Studio::new();
-    let smile = studio.sketch(&["--stroke", &studio.smile()]);
-    let (rest, posed) = (studio.rig.neutral().positions(), studio.posed(&smile));
-    for corner in studio.corners() {
+    let head = HeadSketch::new();
+    let smile = head.sketch(&["--stroke", &head.smile()]);
+    let rest = head.rig.neutral().positions();
+    let posed = head.posed(&smile);
+
+    for corner in head.corners() {
         assert!(
             posed[corner].y > rest[corner].y + 0.1,
             "{} {}",
@@ -129,25 +132,30 @@ fn a_smile_lifts_the_corners_of_the_mouth_and_an_arch_the_brow() {
             rest[corner]
         );
     }
+
     let weight = |name: &str| smile["weights"][name].as_f64().unwrap_or(0.0);
     assert!(
         weight("mouthSmileLeft") > 0.1 && weight("mouthFrownLeft") < 0.02,
         "{smile}"
     );
+
     let stroke = &smile["strokes"][0];
     assert_eq!(
         (stroke["ends"].as_str(), &stroke["cut"]),
         (Some("against"), &Value::Null)
     );
+
     let [r, angle, m] = ["radius", "central_angle_degrees", "middle_ordinate"]
         .map(|key| stroke[key].as_f64().unwrap());
     assert!(
         (m / (r * (1.0 - (angle.to_radians() / 2.0).cos())) - 1.0).abs() < 1e-9,
         "M = r (1 − cos θ/2)"
     );
-    let brow = studio.sketch(&["--stroke", &studio.brow()]);
-    let posed = studio.posed(&brow);
+
+    let brow = head.sketch(&["--stroke", &head.brow()]);
+    let posed = head.posed(&brow);
     assert_eq!(brow["strokes"][0]["ends"], "with", "{brow}");
+
     for pin in pins(&brow) {
         let v = pin["vertex"].as_u64().unwrap() as usize;
         assert!(posed[v].y > rest[v].y, "the whole brow rises: {brow}");
@@ -155,27 +163,28 @@ fn a_smile_lifts_the_corners_of_the_mouth_and_an_arch_the_brow() {
 }
 
 #[test]
-fn pins_report_absolute_places_and_their_distance() {
-    let studio = Studio::new();
-    let found = studio.sketch(&["--stroke", &studio.smile()]);
-    let posed = studio.posed(&found);
+fn pins_report_absolute_positions_and_their_distance() {
+    let head = HeadSketch::new();
+    let found = head.sketch(&["--stroke", &head.smile()]);
+    let posed = head.posed(&found);
+
     assert_eq!(
         (found["method"].as_str(), pins(&found).len()),
         (Some("box"), 3)
     );
+
     for pin in pins(&found) {
-        let (goal, reached, error) = (
-            point(&pin["goal"]),
-            point(&pin["reached"]),
-            pin["error"].as_f64().unwrap(),
-        );
+        let goal = point(&pin["goal"]);
+        let reached = point(&pin["reached"]);
+        let error = pin["error"].as_f64().unwrap();
         assert!((goal.distance(reached) - error).abs() < 1e-9);
         assert!(posed[pin["vertex"].as_u64().unwrap() as usize].distance(reached) < 1e-9);
     }
+
     assert!(found["kkt"].as_f64().unwrap() < 1e-6);
-    let thesis = studio.sketch(&[
+    let thesis = head.sketch(&[
         "--stroke",
-        &studio.smile(),
+        &head.smile(),
         "--method",
         "tikhonov",
         "--depth",
@@ -183,22 +192,23 @@ fn pins_report_absolute_places_and_their_distance() {
         "--frame",
         "world",
     ]);
+
     assert_eq!(thesis["method"], "tikhonov");
 }
 
 #[test]
 fn a_later_stroke_leaves_an_earlier_one_in_place() {
-    let studio = Studio::new();
-    let (smile, brow) = (studio.smile(), studio.brow());
-    let (alone, both) = (
-        studio.sketch(&["--stroke", &smile]),
-        studio.sketch(&["--stroke", &smile, "--stroke", &brow]),
-    );
+    let head = HeadSketch::new();
+    let (smile, brow) = (head.smile(), head.brow());
+    let alone = head.sketch(&["--stroke", &smile]);
+    let both = head.sketch(&["--stroke", &smile, "--stroke", &brow]);
+
     assert_eq!(both["stroke_of_pin"], serde_json::json!([0, 0, 0, 1, 1, 1]));
     let m = both["strokes"][0]["middle_ordinate"].as_f64().unwrap();
     for (before, after) in pins(&alone).iter().zip(pins(&both)) {
         assert!(point(&before["reached"]).distance(point(&after["reached"])) < 0.02 * m);
     }
+
     assert!(
         both["weights"]["browOuterUpLeft"].as_f64().unwrap_or(0.0) > 0.1,
         "{both}"
@@ -207,15 +217,15 @@ fn a_later_stroke_leaves_an_earlier_one_in_place() {
 
 #[test]
 fn fine_tuning_takes_one_pin_further_and_holds_the_others() {
-    let studio = Studio::new();
-    let smile = studio.smile();
-    let (plain, tuned) = (
-        studio.sketch(&["--stroke", &smile]),
-        studio.sketch(&["--stroke", &smile, "--drag", "2:0.1,0.15,0"]),
-    );
+    let head = HeadSketch::new();
+    let smile = head.smile();
+    let plain = head.sketch(&["--stroke", &smile]);
+    let tuned = head.sketch(&["--stroke", &smile, "--drag", "2:0.1,0.15,0"]);
+
     let moved: Vec<DVec3> = (0..3)
         .map(|k| point(&pins(&tuned)[k]["reached"]) - point(&pins(&plain)[k]["reached"]))
         .collect();
+
     assert!(moved[2].y > 0.1 && moved[2].y < 0.2, "{moved:?}");
     assert!(
         moved[0].y.abs() < 0.03 && moved[1].y.abs() < 0.03,
@@ -225,8 +235,8 @@ fn fine_tuning_takes_one_pin_further_and_holds_the_others() {
 
 #[test]
 fn a_symmetric_stroke_moves_both_brows_alike() {
-    let studio = Studio::new();
-    let found = studio.sketch(&["--stroke", &studio.brow(), "--symmetric"]);
+    let head = HeadSketch::new();
+    let found = head.sketch(&["--stroke", &head.brow(), "--symmetric"]);
     assert_eq!(pins(&found).len(), 6);
     let weight = |name: &str| found["weights"][name].as_f64().unwrap_or(0.0);
     assert!(
@@ -237,26 +247,30 @@ fn a_symmetric_stroke_moves_both_brows_alike() {
 }
 
 #[test]
-fn a_line_goes_toward_another() {
-    let studio = Studio::new();
-    let [right, left] = studio.corners().map(|v| studio.pixel(v));
-    let line = studio.bow("line.json", right, left, 2.0);
-    let goal = studio.bow(
+fn a_line_moves_to_another_line() {
+    let head = HeadSketch::new();
+    let [right, left] = head.corners().map(|v| head.pixel(v));
+    let line = head.bow("line.json", right, left, 2.0);
+    let goal = head.bow(
         "goal.json",
         [right[0] - 2.0, right[1] - 5.0],
         [left[0] + 2.0, left[1] - 5.0],
         6.0,
     );
-    let found = studio.sketch(&["--stroke", &line, "--toward", &goal]);
+
+    let found = head.sketch(&["--stroke", &line, "--toward", &goal]);
     assert!(pins(&found).len() >= 3, "{found}");
+
     // The corners' goals are about five pixels away; a pixel is as wide as the picture's height
     // over its pixels there.
-    let depth = (studio.rig.neutral().positions()[studio.corners()[0]] - studio.camera.eye)
-        .dot(studio.camera.forward());
-    let pixel = 2.0 * depth * (studio.camera.fov_y_degrees.to_radians() / 2.0).tan() / 320.0;
+    let depth = (head.rig.neutral().positions()[head.corners()[0]] - head.camera.eye)
+        .dot(head.camera.forward());
+    let pixel = 2.0 * depth * (head.camera.fov_y_degrees.to_radians() / 2.0).tan() / 320.0;
+
     for end in [&pins(&found)[0], &pins(&found)[pins(&found).len() - 1]] {
         assert!(end["error"].as_f64().unwrap() < 1.5 * pixel, "{found}");
     }
+
     let usage = pliant(&[
         "sketch",
         "specimen:head",
@@ -269,6 +283,7 @@ fn a_line_goes_toward_another() {
         "--out",
         "nowhere.obj",
     ]);
+
     assert_eq!(usage.status.code(), Some(2));
 }
 
@@ -284,17 +299,19 @@ fn scaled(rig: &Rig, scale: f64) -> Rig {
                 .collect(),
         )
         .expect("as many vertices");
+
     let grown = |t: &Target| Target {
         deltas: t.deltas.iter().map(|d| *d * scale as f32).collect(),
         in_betweens: Vec::new(),
         ..t.clone()
     };
+
     Rig::new(neutral, rig.targets().iter().map(grown).collect()).expect("a rig like the head")
 }
 
 #[test]
-fn a_saved_stroke_does_the_same_on_another_size_of_face() {
-    let studio = Studio::new();
+fn a_saved_stroke_gives_the_same_pose_on_a_scaled_face() {
+    let head = HeadSketch::new();
     let landmarks = [
         "mouthSmileRight",
         "mouthSmileLeft",
@@ -302,23 +319,20 @@ fn a_saved_stroke_does_the_same_on_another_size_of_face() {
         "browOuterUpRight",
         "jawOpen",
     ]
-    .map(|s| studio.moved_most(s));
+    .map(|s| head.moved_most(s));
+
     let listed = landmarks.map(|v| v.to_string()).join(",");
-    let (small, large) = (
-        inside(&studio.folder, "small.glb"),
-        inside(&studio.folder, "large.glb"),
-    );
+    let small = inside(&head.folder, "small.glb");
+    let large = inside(&head.folder, "large.glb");
+
     for (path, scale) in [(&small, 1.0), (&large, 4.0)] {
-        pliant::io::save(
-            &pliant::io::Asset::from_rig(scaled(&studio.rig, scale)),
-            path,
-        )
-        .expect("a rig in a temporary folder");
+        pliant::io::save(&pliant::io::Asset::from_rig(scaled(&head.rig, scale)), path)
+            .expect("a rig in a temporary folder");
     }
-    let (library, out) = (
-        inside(&studio.folder, "lines.json"),
-        inside(&studio.folder, "posed.npy"),
-    );
+
+    let library = inside(&head.folder, "lines.json");
+    let out = inside(&head.folder, "posed.npy");
+
     let save = [
         "--save",
         &library,
@@ -329,7 +343,8 @@ fn a_saved_stroke_does_the_same_on_another_size_of_face() {
         "--out",
         &out,
     ];
-    let drawn = json(&[&["sketch", &small, "--stroke", &studio.smile()], &save[..]].concat());
+
+    let drawn = json(&[&["sketch", &small, "--stroke", &head.smile()], &save[..]].concat());
     let entry = format!("{library}#smile");
     let reused = json(&[
         "sketch",
@@ -341,6 +356,7 @@ fn a_saved_stroke_does_the_same_on_another_size_of_face() {
         "--out",
         &out,
     ]);
+
     for (name, weight) in drawn["weights"].as_object().unwrap() {
         let again = reused["weights"][name].as_f64().unwrap_or(0.0);
         assert!(
@@ -348,27 +364,30 @@ fn a_saved_stroke_does_the_same_on_another_size_of_face() {
             "{name}: {weight} {again}"
         );
     }
+
     let missing = format!("{library}#frown");
-    declines(
+    refuses(
         &["sketch", &large, "--use", &missing, "--landmarks", &listed],
-        &inside(&studio.folder, "no.obj"),
+        &inside(&head.folder, "no.obj"),
         &["frown", "smile", "lines.json"],
     );
-    declines(
+
+    refuses(
         &["sketch", &large, "--use", &entry, "--landmarks", "1,2"],
-        &inside(&studio.folder, "no.obj"),
+        &inside(&head.folder, "no.obj"),
         &["lines.json#smile", "2 landmarks"],
     );
 }
 
 #[test]
-fn a_stroke_that_leaves_the_head_is_cut_and_the_rest_is_told() {
-    let studio = Studio::new();
-    let [x, y] = studio.pixel(studio.moved_most("browOuterUpLeft"));
-    let found = studio.sketch(&[
+fn a_stroke_that_leaves_the_head_is_cut_with_a_warning() {
+    let head = HeadSketch::new();
+    let [x, y] = head.pixel(head.moved_most("browOuterUpLeft"));
+    let found = head.sketch(&[
         "--stroke",
-        &studio.bow("edge.json", [x - 30.0, y], [315.0, y], -10.0),
+        &head.bow("edge.json", [x - 30.0, y], [315.0, y], -10.0),
     ]);
+
     let cut = &found["strokes"][0]["cut"];
     assert_eq!(
         (
@@ -377,6 +396,7 @@ fn a_stroke_that_leaves_the_head_is_cut_and_the_rest_is_told() {
         ),
         (Some(true), Some(false))
     );
+
     let problems = found["problems"].as_array().unwrap();
     assert!(
         problems.iter().any(|p| p
@@ -387,73 +407,80 @@ fn a_stroke_that_leaves_the_head_is_cut_and_the_rest_is_told() {
 }
 
 #[test]
-fn each_bad_stroke_gets_one_line_that_names_it() {
-    let studio = Studio::new();
-    let out = inside(&studio.folder, "no.obj");
+fn an_invalid_stroke_is_named_in_one_line() {
+    let head = HeadSketch::new();
+    let out = inside(&head.folder, "no.obj");
     let wrong = |path: &str, words: &[&str]| {
-        declines(&["sketch", "specimen:head", "--stroke", path], &out, words)
+        refuses(&["sketch", "specimen:head", "--stroke", path], &out, words)
     };
+
     wrong(
-        &studio.write("dot.json", vec![[160.0, 200.0]]),
+        &head.write("dot.json", vec![[160.0, 200.0]]),
         &["dot.json", "1 different point"],
     );
+
     wrong(
-        &studio.bow("beside.json", [2.0, 2.0], [20.0, 2.0], 3.0),
+        &head.bow("beside.json", [2.0, 2.0], [20.0, 2.0], 3.0),
         &["beside.json", "on the model"],
     );
-    wrong(&inside(&studio.folder, "nowhere.json"), &["nowhere.json"]);
+    wrong(&inside(&head.folder, "nowhere.json"), &["nowhere.json"]);
+
     let text = |name: &str, text: &str| {
-        let path = inside(&studio.folder, name);
+        let path = inside(&head.folder, name);
         std::fs::write(&path, text).expect("a file in a temporary folder");
         path
     };
+
     wrong(
         &text("broken.json", "{\"camera\": "),
         &["broken.json", "is not a stroke", "points"],
     );
-    let stroke = std::fs::read_to_string(studio.smile()).expect("just written");
+
+    let stroke = std::fs::read_to_string(head.smile()).expect("just written");
     let mut blind: Value = serde_json::from_str(&stroke).expect("a stroke");
     blind["camera"]["fov_y_degrees"] = 0.into();
     wrong(
         &text("blind.json", &blind.to_string()),
         &["blind.json", "fov_y_degrees"],
     );
-    declines(
+
+    refuses(
         &[
             "sketch",
             "specimen:head",
             "--stroke",
-            &studio.smile(),
+            &head.smile(),
             "--drag",
             "7:0,1,0",
         ],
         &out,
         &["7", "3 pins"],
     );
+
     let square = text(
         "square.obj",
         "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n",
     );
-    declines(
-        &["sketch", &square, "--stroke", &studio.smile()],
+
+    refuses(
+        &["sketch", &square, "--stroke", &head.smile()],
         &out,
         &["square.obj", "no targets"],
     );
 }
 
 #[test]
-fn the_camera_that_render_tells_is_the_one_it_drew_with() {
-    let studio = Studio::new();
-    let shot = pliant::picture::Shot::new(pliant_view::View::Front, [320, 320]);
-    let camera = shot.camera(studio.rig.neutral(), &pliant::picture::Look::default());
-    for p in studio.rig.neutral().positions().iter().step_by(500) {
-        let (told, drawn) = (
-            studio.camera.project(*p).unwrap(),
-            camera.project(*p, [320, 320]).unwrap(),
-        );
+fn render_reports_the_camera_of_its_picture() {
+    let head = HeadSketch::new();
+    let shot = pliant::pictures::Shot::new(pliant_view::View::Front, [320, 320]);
+    let camera = shot.camera(head.rig.neutral(), &pliant::pictures::Look::default());
+
+    for p in head.rig.neutral().positions().iter().step_by(500) {
+        let report = head.camera.project(*p).unwrap();
+        let drawn = camera.project(*p, [320, 320]).unwrap();
         assert!(
-            (told[0] - drawn[0]).hypot(told[1] - drawn[1]) < 1e-6,
-            "{told:?} {drawn:?}"
+            (report[0] - drawn[0]).hypot(report[1] - drawn[1]) < 1e-6,
+            "{report:?} {drawn:?}"
         );
     }
 }

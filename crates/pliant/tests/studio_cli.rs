@@ -1,4 +1,4 @@
-//! `pliant studio` starts the program beside it.
+//! `pliant studio` starts the studio program.
 
 #![cfg(unix)]
 
@@ -6,8 +6,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::Mutex;
 
 use tempfile::TempDir;
+
+/// One test at a time: a process started by another test inherits the program that is being
+/// written here, and the system refuses to run a program that is open for writing.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// `pliant` alone in a folder, so that nothing lies beside it but what a test puts there.
 fn alone() -> TempDir {
@@ -33,18 +38,21 @@ fn put_studio(folder: &Path, script: &str) {
 }
 
 #[test]
-fn without_the_studio_one_line_says_how_to_get_it() {
+fn a_missing_studio_is_reported_with_the_command_that_installs_it() {
+    let _guard = ALONE.lock();
     let output = studio(alone().path(), &[]);
-    let said = String::from_utf8(output.stderr).unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        said.contains("cargo install --path crates/pliant-studio") && said.lines().count() == 1,
-        "{said}"
+        message.contains("cargo install --path crates/pliant-studio")
+            && message.lines().count() == 1,
+        "{message}"
     );
 }
 
 #[test]
-fn the_asset_is_handed_on_and_the_end_is_told() {
+fn the_studio_gets_the_asset_and_its_failure_is_reported() {
+    let _guard = ALONE.lock();
     let folder = alone();
     put_studio(folder.path(), r#"echo "opened $1""#);
     let output = studio(folder.path(), &["face.glb"]);

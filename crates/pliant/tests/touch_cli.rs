@@ -1,8 +1,8 @@
-//! Soft patches, pressed and pulled on the command line.
+//! `pliant touch`: soft patches under colliders and pulls.
 
 mod command;
 
-use command::{declines, folder, inside, json, pliant};
+use command::{folder, inside, json, pliant, refuses};
 use pliant::io::{Asset, LoadOptions, load, npy, save};
 use pliant::mesh::glam::{DVec3, Vec3};
 use pliant::mesh::{ExactGeodesics, Mesh, SurfacePoint, shapes};
@@ -45,28 +45,29 @@ fn frames(path: &str) -> Vec<Vec<DVec3>> {
     let [_, vertices, 3] = array.shape[..] else {
         panic!("{:?}", array.shape)
     };
+
     let points: Vec<DVec3> = array
         .values
         .chunks_exact(3)
         .map(DVec3::from_slice)
         .collect();
+
     points
         .chunks_exact(vertices)
         .map(<[DVec3]>::to_vec)
         .collect()
 }
 
-fn problems(told: &Value) -> String {
-    told["problems"].to_string()
+fn problems(report: &Value) -> String {
+    report["problems"].to_string()
 }
 
-/// Runs `touch` on the right side of the ball, with a radius of 0.6; what it says and the frames.
+/// Runs `touch` on the right side of the ball, with a radius of 0.6. Returns report and frames.
 fn touch(folder: &TempDir, mesh: &Mesh, path: &str, more: &[&str]) -> (Value, Vec<Vec<DVec3>>) {
-    let (center, out) = (
-        outermost(mesh, DVec3::X).to_string(),
-        inside(folder, "out.npy"),
-    );
-    let told = json(
+    let center = outermost(mesh, DVec3::X).to_string();
+    let out = inside(folder, "out.npy");
+
+    let report = json(
         &[
             &[
                 "touch", path, "--center", &center, "--radius", "0.6", "--out", &out,
@@ -75,7 +76,8 @@ fn touch(folder: &TempDir, mesh: &Mesh, path: &str, more: &[&str]) -> (Value, Ve
         ]
         .concat(),
     );
-    (told, frames(&out))
+
+    (report, frames(&out))
 }
 
 const PRESS: [&str; 4] = ["--collider", "sphere:1.5,0,0,0.3", "--toward", "-0.45,0,0"];
@@ -84,15 +86,17 @@ const PRESS: [&str; 4] = ["--collider", "sphere:1.5,0,0,0.3", "--toward", "-0.45
 fn a_press_goes_there_and_back_and_nothing_outside_the_patch_moves_by_a_bit() {
     let folder = folder();
     let (mesh, path) = ball(&folder);
-    let (told, frames) = touch(
+    let (report, frames) = touch(
         &folder,
         &mesh,
         &path,
         &[&PRESS[..], &["--frames", "21"]].concat(),
     );
+
     let soft = within(&mesh, outermost(&mesh, DVec3::X), 0.6);
-    assert_eq!((told["frames"].as_u64(), frames.len()), (Some(21), 21));
-    assert_eq!(told["patch_vertices"].as_u64(), Some(soft.len() as u64));
+    assert_eq!((report["frames"].as_u64(), frames.len()), (Some(21), 21));
+    assert_eq!(report["patch_vertices"].as_u64(), Some(soft.len() as u64));
+
     for (i, frame) in frames.iter().enumerate() {
         let share = 1.0 - (2.0 * i as f64 / 20.0 - 1.0).abs();
         let center = DVec3::new(1.5 - 0.45 * share, 0.0, 0.0);
@@ -101,19 +105,22 @@ fn a_press_goes_there_and_back_and_nothing_outside_the_patch_moves_by_a_bit() {
                 .all(|&v| frame[v as usize].distance(center) > 0.3 - 1e-9),
             "frame {i}"
         );
+
         let rigid = (0..mesh.vertex_count()).filter(|v| soft.binary_search(&(*v as u32)).is_err());
         assert!(
             rigid.into_iter().all(|v| frame[v] == mesh.positions()[v]),
             "frame {i}"
         );
     }
-    // The sphere reaches the surface after two fifths of its way, and is deepest in the middle.
+
+    // The sphere reaches the surface after two fifths of its displacement, and is deepest in the middle.
     assert_eq!(frames[3], mesh.positions());
-    assert_eq!(told["furthest_frame"], 10);
+    assert_eq!(report["furthest_frame"], 10);
     assert!(
-        told["max_displacement"].as_f64() > Some(0.2) && told["contacts"].as_u64() > Some(0),
-        "{told}"
+        report["max_displacement"].as_f64() > Some(0.2) && report["contacts"].as_u64() > Some(0),
+        "{report}"
     );
+
     for key in [
         "max_penetration",
         "step_ms",
@@ -122,29 +129,33 @@ fn a_press_goes_there_and_back_and_nothing_outside_the_patch_moves_by_a_bit() {
         "last_displacement",
         "fps",
     ] {
-        assert!(told[key].is_number(), "{key} in {told}");
+        assert!(report[key].is_number(), "{key} in {report}");
     }
-    assert_eq!(problems(&told), "[]");
+
+    assert_eq!(problems(&report), "[]");
 }
 
 #[test]
-fn a_hold_stays_and_a_settled_press_comes_back() {
+fn a_held_press_stays_and_a_settled_press_returns() {
     let folder = folder();
     let (mesh, path) = ball(&folder);
     let vertex = outermost(&mesh, DVec3::X);
     let timing = ["--frames", "21", "--settle", "2", "--fps", "30"];
-    let (told, back) = touch(&folder, &mesh, &path, &[&PRESS[..], &timing].concat());
-    assert_eq!(told["frames"], 21 + 60);
+    let (report, back) = touch(&folder, &mesh, &path, &[&PRESS[..], &timing].concat());
+
+    assert_eq!(report["frames"], 21 + 60);
     assert!(
         back.last().unwrap()[vertex].distance(mesh.positions()[vertex]) < 1e-4,
-        "{told}"
+        "{report}"
     );
+
     let (_, held) = touch(
         &folder,
         &mesh,
         &path,
         &[&PRESS[..], &timing, &["--hold"]].concat(),
     );
+
     // Beside its innermost point the sphere leaves a little more room.
     let inner_end = 1.5 - 0.45 - 0.3;
     assert!(
@@ -167,6 +178,7 @@ fn skin_under_a_ball_that_stays_comes_to_rest() {
         "--toward",
         "-0.7,-0.2,-1.35",
     ];
+
     json(
         &[
             &[
@@ -184,36 +196,43 @@ fn skin_under_a_ball_that_stays_comes_to_rest() {
         ]
         .concat(),
     );
+
     let held = frames(&out);
     let [.., before, last] = &held[..] else {
         panic!("{} frames", held.len())
     };
+
     let apart = before
         .iter()
         .zip(last)
         .map(|(a, b)| a.distance(*b))
         .fold(0.0, f64::max);
+
     assert!(apart < 1e-6, "{apart}");
 }
 
 #[test]
-fn pulls_are_met_in_every_frame_and_let_go_when_asked() {
+fn pulls_are_exact_in_every_frame_and_can_be_released() {
     let folder = folder();
     let (mesh, path) = ball(&folder);
     let vertex = outermost(&mesh, DVec3::X);
-    let (rest, pull) = (mesh.positions()[vertex], format!("{vertex}:0.2,0.1,0"));
+    let rest = mesh.positions()[vertex];
+    let pull = format!("{vertex}:0.2,0.1,0");
     let share = |i: usize| 1.0 - (2.0 * i as f64 / 10.0 - 1.0).abs();
     let off = |frames: &[Vec<DVec3>], i: usize, share: f64| {
         frames[i][vertex].distance(rest + DVec3::new(0.2, 0.1, 0.0) * share)
     };
+
     let (_, there_and_back) = touch(&folder, &mesh, &path, &["--pull", &pull, "--frames", "11"]);
     assert!((0..10).all(|i| off(&there_and_back, i, share(i)) < 1e-9));
+
     let (_, held) = touch(
         &folder,
         &mesh,
         &path,
         &["--pull", &pull, "--frames", "11", "--hold"],
     );
+
     assert!((5..11).all(|i| off(&held, i, 1.0) < 1e-9));
     let (_, free) = touch(
         &folder,
@@ -223,6 +242,7 @@ fn pulls_are_met_in_every_frame_and_let_go_when_asked() {
             "--pull", &pull, "--frames", "11", "--let-go", "--settle", "2",
         ],
     );
+
     assert!(off(&free, 5, 1.0) < 1e-9);
     assert!(
         off(&free, 6, share(6)) > 1e-3,
@@ -232,7 +252,7 @@ fn pulls_are_met_in_every_frame_and_let_go_when_asked() {
 }
 
 #[test]
-fn patches_and_colliders_are_many_and_each_has_its_own_way() {
+fn several_patches_and_colliders_move_independently() {
     let folder = folder();
     let (mesh, path) = ball(&folder);
     let [right, left, top] = [DVec3::X, DVec3::NEG_X, DVec3::Y].map(|side| outermost(&mesh, side));
@@ -250,6 +270,7 @@ fn patches_and_colliders_are_many_and_each_has_its_own_way() {
         "--center",
         &centers[2],
     ];
+
     let solids = [
         "--collider",
         "sphere:1.4,0,0,0.3",
@@ -260,7 +281,8 @@ fn patches_and_colliders_are_many_and_each_has_its_own_way() {
         "--toward",
         "0.3,0,0",
     ];
-    let told = json(
+
+    let report = json(
         &[
             &[
                 "touch", &path, "--frames", "5", "--out", &out, "--radius", "0.4",
@@ -270,24 +292,27 @@ fn patches_and_colliders_are_many_and_each_has_its_own_way() {
         ]
         .concat(),
     );
+
     // Radii belong to centres in their order.
     let own: usize = [(right, 0.4), (left, 0.5), (top, 0.3)]
         .iter()
         .map(|&(v, r)| within(&mesh, v, r).len())
         .sum();
-    assert_eq!(told["patch_vertices"].as_u64(), Some(own as u64));
+
+    assert_eq!(report["patch_vertices"].as_u64(), Some(own as u64));
     let turn = &frames(&out)[2];
     assert_eq!(
         turn[right],
         mesh.positions()[right],
         "the first collider stays where it does not touch"
     );
+
     assert!(turn[left].x > -0.9 - 1e-9, "the second presses");
     assert_eq!(turn[top], mesh.positions()[top]);
 }
 
 #[test]
-fn a_closed_mesh_presses_as_its_clip_moves_it() {
+fn a_closed_mesh_collider_follows_its_clip() {
     let folder = folder();
     let (mesh, path) = ball(&folder);
     let block = shapes::closed_box([2, 2, 2], DVec3::splat(0.4));
@@ -299,6 +324,7 @@ fn a_closed_mesh_presses_as_its_clip_moves_it() {
             .map(|p| *p - middle + DVec3::X * x)
             .collect::<Vec<_>>()
     };
+
     let clip = Clip::new(
         "come",
         block.posed(at(2.0)).unwrap(),
@@ -306,19 +332,22 @@ fn a_closed_mesh_presses_as_its_clip_moves_it() {
     )
     .unwrap()
     .with_frames_per_second(10.0);
+
     let solid = inside(&folder, "block.glb");
     save(&Asset::from_clip(&clip), &solid).unwrap();
-    let (told, frames) = touch(
+    let (report, frames) = touch(
         &folder,
         &mesh,
         &path,
         &["--collider", &solid, "--fps", "20"],
     );
+
     // Two tenths of a second at twenty frames a second, both ends included.
     assert_eq!(frames.len(), 5);
+
     let vertex = outermost(&mesh, DVec3::X);
     assert_eq!(frames[2][vertex], mesh.positions()[vertex]);
-    assert!(frames[4][vertex].x <= 0.8 + 1e-5, "{told}");
+    assert!(frames[4][vertex].x <= 0.8 + 1e-5, "{report}");
 }
 
 #[test]
@@ -331,11 +360,13 @@ fn a_rig_is_touched_in_its_pose_and_a_frame_becomes_a_target() {
             .iter()
             .map(|p| Vec3::new(p.x as f32, 0.0, 0.0)),
     );
+
     let rig = Rig::new(mesh.clone(), vec![wide]).unwrap();
     let [path, out, weights, more] =
         ["rig.usda", "out.npy", "w.json", "more.usda"].map(|name| inside(&folder, name));
     save(&Asset::from_rig(rig), &path).unwrap();
     std::fs::write(&weights, "{\"wide\": 1}").unwrap();
+
     let center = outermost(&mesh, DVec3::X).to_string();
     let args = [
         "touch",
@@ -349,6 +380,7 @@ fn a_rig_is_touched_in_its_pose_and_a_frame_becomes_a_target() {
         "--toward",
         "-0.5,0,0",
     ];
+
     json(
         &[
             &args[..],
@@ -356,14 +388,16 @@ fn a_rig_is_touched_in_its_pose_and_a_frame_becomes_a_target() {
         ]
         .concat(),
     );
+
     let clip = frames(&out);
     let posed = load(&path, &LoadOptions::default())
         .unwrap()
         .rig()
         .unwrap()
         .evaluate(&[1.0]);
+
     assert_eq!(clip[0], posed, "the pose is where it begins");
-    let told = json(
+    let report = json(
         &[
             &args[..],
             &[
@@ -379,19 +413,22 @@ fn a_rig_is_touched_in_its_pose_and_a_frame_becomes_a_target() {
         ]
         .concat(),
     );
+
     assert_eq!(
         (
-            told["target"]["name"].as_str(),
-            told["target"]["frame"].as_u64()
+            report["target"]["name"].as_str(),
+            report["target"]["frame"].as_u64()
         ),
         (Some("dent"), Some(5))
     );
+
     let dented = load(&more, &LoadOptions::default()).unwrap().rig().unwrap();
     let names: Vec<&str> = dented
         .targets()
         .iter()
         .map(|target| target.name.as_str())
         .collect();
+
     assert_eq!(names, ["wide", "dent"]);
     let both = dented.evaluate(&[1.0, 1.0]);
     assert!(
@@ -400,26 +437,30 @@ fn a_rig_is_touched_in_its_pose_and_a_frame_becomes_a_target() {
             .all(|(a, b)| a.distance(*b) < 1e-6),
         "both sliders together are the touched frame"
     );
+
     let none = inside(&folder, "none.usda");
-    declines(
+    refuses(
         &[&args[..], &["--as-target", "wide"]].concat(),
         &none,
         &["--as-target wide", "already"],
     );
-    declines(
+
+    refuses(
         &[&args[..], &["--as-target", "late", "--at", "61"]].concat(),
         &none,
         &["61 frames"],
     );
-    declines(
+
+    refuses(
         &[&args[..], &["--as-target", "still", "--at", "0"]].concat(),
         &none,
         &["frame 0", "moves nothing"],
     );
-    declines(
+
+    refuses(
         &[&args[..], &["--as-target", "dent"]].concat(),
         &inside(&folder, "none.obj"),
-        &["cannot hold targets"],
+        &["cannot store targets"],
     );
 }
 
@@ -427,10 +468,9 @@ fn a_rig_is_touched_in_its_pose_and_a_frame_becomes_a_target() {
 fn a_mesh_without_targets_becomes_a_rig_with_one() {
     let folder = folder();
     let (mesh, path) = ball(&folder);
-    let (center, out) = (
-        outermost(&mesh, DVec3::X).to_string(),
-        inside(&folder, "rig.glb"),
-    );
+    let center = outermost(&mesh, DVec3::X).to_string();
+    let out = inside(&folder, "rig.glb");
+
     json(
         &[
             &[
@@ -449,6 +489,7 @@ fn a_mesh_without_targets_becomes_a_rig_with_one() {
         ]
         .concat(),
     );
+
     assert_eq!(
         load(&out, &LoadOptions::default()).unwrap().target_names(),
         ["dent"]
@@ -456,7 +497,7 @@ fn a_mesh_without_targets_becomes_a_rig_with_one() {
 }
 
 #[test]
-fn a_clip_plays_under_the_touch_and_without_anything_in_its_way_stays_itself() {
+fn an_animated_surface_without_contact_is_unchanged() {
     let folder = folder();
     let mesh = shapes::icosphere(2);
     let moved = |k: u32| {
@@ -465,10 +506,13 @@ fn a_clip_plays_under_the_touch_and_without_anything_in_its_way_stays_itself() {
             .map(|p| *p + DVec3::Y * (0.25 * f64::from(k * k)))
             .collect::<Vec<_>>()
     };
+
     let clip = Clip::new("up", mesh.clone(), (0..5).map(moved).collect())
         .unwrap()
         .with_frames_per_second(24.0);
-    let (path, out) = (inside(&folder, "clip.usda"), inside(&folder, "out.npy"));
+    let path = inside(&folder, "clip.usda");
+    let out = inside(&folder, "out.npy");
+
     save(&Asset::from_clip(&clip), &path).unwrap();
     let far = [
         "touch",
@@ -482,23 +526,32 @@ fn a_clip_plays_under_the_touch_and_without_anything_in_its_way_stays_itself() {
         "--out",
         &out,
     ];
-    let told = json(&[&far[..], &["--animate", "--fps", "24"]].concat());
-    assert!(problems(&told).contains("no collider touches"), "{told}");
+
+    let report = json(&[&far[..], &["--animate", "--fps", "24"]].concat());
+    assert!(
+        problems(&report).contains("no collider touches"),
+        "{report}"
+    );
+
     let read = load(&path, &LoadOptions::default())
         .unwrap()
         .clip()
         .unwrap();
+
     assert_eq!(
         frames(&out),
         read.frames(),
         "at its own rate it is the clip"
     );
     json(&[&far[..], &["--animate", "--fps", "48"]].concat());
+
     let finer = frames(&out);
     assert_eq!(finer.len(), 9);
     assert_eq!(finer[4], read.frames()[2]);
-    let told = json(&[&far[..], &["--frames", "2"]].concat());
-    assert!(problems(&told).contains("clip is not played"), "{told}");
+
+    let report = json(&[&far[..], &["--frames", "2"]].concat());
+    assert!(problems(&report).contains("clip is not played"), "{report}");
+
     // Inertia makes soft parts lag: at the first acceleration upwards, once it is known how fast
     // the clip begins, they are below it.
     json(&[
@@ -516,6 +569,7 @@ fn a_clip_plays_under_the_touch_and_without_anything_in_its_way_stays_itself() {
         "--out",
         &out,
     ]);
+
     assert_eq!(frames(&out)[1], read.frames()[1]);
     assert!(frames(&out)[2][0].y < read.frames()[2][0].y - 1e-3);
 }
@@ -539,6 +593,7 @@ fn gravity_pulls_soft_vertices_and_pins_stay() {
             "10",
         ],
     );
+
     assert_eq!(frames[9][pinned], mesh.positions()[pinned]);
     let fallen = |v: &&u32| frames[9][**v as usize].y < mesh.positions()[**v as usize].y;
     assert!(soft.iter().filter(fallen).count() > soft.len() / 2);
@@ -549,7 +604,7 @@ fn materials_of_the_command_line_are_those_of_the_simulation() {
     let folder = folder();
     let (mesh, path) = ball(&folder);
     let sag = |more: &[&str]| {
-        let (told, _) = touch(
+        let (report, _) = touch(
             &folder,
             &mesh,
             &path,
@@ -559,11 +614,14 @@ fn materials_of_the_command_line_are_those_of_the_simulation() {
             ]
             .concat(),
         );
-        told["last_displacement"].as_f64().unwrap()
+        report["last_displacement"].as_f64().unwrap()
     };
+
     // Everything at rest under gravity is as far as stiffness, the square of the frequency, lets
     // it.
-    let (soft, stiff) = (sag(&["--frequency", "4"]), sag(&["--frequency", "8"]));
+    let soft = sag(&["--frequency", "4"]);
+    let stiff = sag(&["--frequency", "8"]);
+
     assert!((soft / stiff - 4.0).abs() < 0.4, "{soft} {stiff}");
     assert!(
         sag(&["--frequency", "4", "--spread", "1"]) < 0.9 * soft,
@@ -572,33 +630,37 @@ fn materials_of_the_command_line_are_those_of_the_simulation() {
 }
 
 #[test]
-fn what_a_user_should_know_is_told() {
+fn unusual_input_gives_warnings() {
     let folder = folder();
     let (mesh, path) = ball(&folder);
     let center = outermost(&mesh, DVec3::X).to_string();
     let out = inside(&folder, "out.npy");
-    let told = |radius: &str, more: &[&str]| {
+    let warnings = |radius: &str, more: &[&str]| {
         let args = [
             "touch", &path, "--center", &center, "--radius", radius, "--frames", "3", "--out", &out,
         ];
         problems(&json(&[&args[..], more].concat()))
     };
-    assert!(told("50", &PRESS).contains("holds all that is connected"));
-    assert!(told("0.6", &["--collider", "sphere:1.1,0,0,0.3"]).contains("begins inside"));
+
+    assert!(warnings("50", &PRESS).contains("holds all that is connected"));
+    assert!(warnings("0.6", &["--collider", "sphere:1.1,0,0,0.3"]).contains("begins inside"));
+
     let first = frames(&out)[0]
         .iter()
         .map(|p| p.distance(DVec3::X * 1.1))
         .fold(f64::INFINITY, f64::min);
+
     assert!(first > 0.3 - 1e-9, "and is out of it in the first frame");
     assert!(
-        told(
+        warnings(
             "0.2",
             &["--collider", "sphere:1.5,0,0,0.4", "--toward", "-0.3,0,0"]
         )
         .contains("outside the soft patches in frame 1")
     );
+
     assert!(
-        told(
+        warnings(
             "0.6",
             &["--pull", &format!("{center}:0.1,0,0"), "--friction", "0.5"]
         )
@@ -607,10 +669,11 @@ fn what_a_user_should_know_is_told() {
 }
 
 #[test]
-fn clips_go_to_every_format_that_holds_them() {
+fn a_clip_can_be_written_in_every_clip_format() {
     let folder = folder();
     let (mesh, path) = ball(&folder);
     let center = outermost(&mesh, DVec3::X).to_string();
+
     for name in ["out.glb", "out.usda", "out.mdd", "out.pc2"] {
         let out = inside(&folder, name);
         json(
@@ -623,22 +686,24 @@ fn clips_go_to_every_format_that_holds_them() {
             ]
             .concat(),
         );
+
         let clip = load(&out, &LoadOptions::default()).unwrap().clip().unwrap();
         assert_eq!(clip.frames().len(), 7, "{name}");
     }
-    declines(
+
+    refuses(
         &[
             &["touch", &path, "--center", &center, "--radius", "0.6"],
             &PRESS[..],
         ]
         .concat(),
         &inside(&folder, "out.ply"),
-        &["cannot hold a clip"],
+        &["cannot store a clip"],
     );
 }
 
 #[test]
-fn what_cannot_be_touched_is_declined() {
+fn invalid_touches_are_refused() {
     let folder = folder();
     let (_, path) = ball(&folder);
     let none = inside(&folder, "none.npy");
@@ -652,78 +717,92 @@ fn what_cannot_be_touched_is_declined() {
         .map(|s| s.to_string())
         .collect::<Vec<_>>()
     };
-    let told = |args: Vec<String>, words: &[&str]| {
-        declines(
+
+    let refused = |args: Vec<String>, words: &[&str]| {
+        refuses(
             &args.iter().map(String::as_str).collect::<Vec<_>>(),
             &none,
             words,
         )
     };
-    told(with("642", "0.6", &PRESS), &["642"]);
-    told(with("0", "0", &PRESS), &["radius 0"]);
-    told(with("0", "nan", &PRESS), &["radius NaN"]);
-    told(
+
+    refused(with("642", "0.6", &PRESS), &["642"]);
+    refused(with("0", "0", &PRESS), &["radius 0"]);
+    refused(with("0", "nan", &PRESS), &["radius NaN"]);
+    refused(
         with("0", "0.6", &["--pull", "641:0,0,1"]),
         &["641", "outside every soft patch"],
     );
-    told(
+
+    refused(
         with("0", "0.6", &["--pull", "700:0,0,1"]),
         &["700", "642 vertices"],
     );
-    told(
+
+    refused(
         with("0", "0.6", &["--gravity", "0,0,1", "--pin", "700"]),
         &["700"],
     );
-    told(
+
+    refused(
         with("0", "0.6", &["--collider", "nothing.obj"]),
         &["nothing.obj"],
     );
-    told(
+
+    refused(
         with("0", "0.6", &["--pull", "0:0,0,1", "--pull", "0:0,0,2"]),
-        &["vertex 0 is pulled to two places"],
+        &["vertex 0 is pulled to two positions"],
     );
-    told(
+
+    refused(
         with("0", "0.6", &["--pull", "0:0,0,1", "--pin", "0"]),
         &["vertex 0 is both pinned and pulled"],
     );
-    told(
+
+    refused(
         with("0", "0.6", &["--pull", "0:0,0,1", "--method", "verlet"]),
-        &["knows no pulls"],
+        &["does not support pulls"],
     );
-    told(
+
+    refused(
         with("0", "0.6", &["--gravity", "0,0,1", "--settle", "1e12"]),
-        &["frame(s) is none that can be made"],
+        &["frame(s) cannot be simulated"],
     );
-    told(
+
+    refused(
         with(
             "0",
             "0.6",
             &["--gravity", "0,0,1", "--self-contact", "--method", "verlet"],
         ),
-        &["knows no skin contact"],
+        &["does not support skin contact"],
     );
-    told(
+
+    refused(
         with("0", "0.6", &["--gravity", "0,0,1", "--frequency", "0"]),
         &["frequency"],
     );
-    told(
+
+    refused(
         with("0", "0.6", &["--gravity", "0,0,1", "--weights", "smile=1"]),
         &["smile"],
     );
-    told(
+
+    refused(
         with("0", "0.6", &["--animate", "--inertia", "1"]),
         &["no clip"],
     );
 }
 
 #[test]
-fn wrong_usage_ends_with_two_and_says_what_to_give() {
+fn wrong_usage_gives_exit_code_2_and_names_the_remedy() {
     let folder = folder();
     let (_, path) = ball(&folder);
     let none = inside(&folder, "none.npy");
     let start = [
         "touch", &path, "--center", "0", "--radius", "1", "--out", &none,
     ];
+
     let wrong: [(&[&str], &str); 10] = [
         (&[], "nothing touches the patch"),
         (
@@ -758,26 +837,28 @@ fn wrong_usage_ends_with_two_and_says_what_to_give() {
         ),
         (&["--inertia", "1"], "--animate"),
     ];
+
     for (more, words) in wrong {
         let output = pliant(&[&start[..], more].concat());
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{more:?}: {said}");
-        assert!(said.contains(words), "{more:?}: {said}");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {message}");
+        assert!(message.contains(words), "{more:?}: {message}");
         assert!(!std::path::Path::new(&none).exists());
     }
 }
 
 #[test]
-fn help_teaches_by_example_and_shows_the_defaults_of_the_library() {
+fn help_has_examples_and_the_defaults_of_the_library() {
     let help = String::from_utf8(pliant(&["touch", "--help"]).stdout).unwrap();
     for words in [
         "Examples:",
         "pliant touch specimen:head",
         "Material:",
-        "--json holds frames",
+        "pliant schema touch",
     ] {
         assert!(help.contains(words), "'{words}' in {help}");
     }
+
     let skin = pliant::physics::SoftMaterial::default();
     for value in [
         skin.frequency_hz,

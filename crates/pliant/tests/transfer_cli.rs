@@ -1,4 +1,4 @@
-//! Flexibility and transfer from the command line, on the built-in animals.
+//! `pliant flexibility` and `pliant transfer` on the built-in animals.
 
 mod animals;
 
@@ -32,20 +32,23 @@ fn recipe(folder: &TempDir, name: &str, layer: &str) -> String {
 fn flexibility_is_large_in_some_triangles_and_small_in_most() {
     let folder = folder();
     let out = path(&folder, "f.npy");
-    let told = json(&["flexibility", HOUND, "--out", &out]);
+    let report = json(&["flexibility", HOUND, "--out", &out]);
     let values = npy::read(&std::fs::read(&out).unwrap()).unwrap().values;
+
     assert_eq!(values.len(), walk().reference().triangles().len());
-    assert_eq!(told["triangles"], values.len());
+    assert_eq!(report["triangles"], values.len());
     assert_eq!(
-        told["max"].as_f64().unwrap(),
+        report["max"].as_f64().unwrap(),
         values.iter().copied().fold(0.0, f64::max)
     );
+
     let stiff = values.iter().filter(|&&value| value < 0.1).count();
     assert!(
         2 * stiff > values.len() && stiff < values.len(),
         "{stiff} of {}",
         values.len()
     );
+
     assert!(
         refusal(1, &["flexibility", "specimen:hound", "--out", &out]).contains("'walk'"),
         "two clips: one is to be named"
@@ -53,10 +56,11 @@ fn flexibility_is_large_in_some_triangles_and_small_in_most() {
 }
 
 #[test]
-fn the_hounds_walk_goes_to_the_tapir_and_the_tapir_stays_a_tapir() {
+fn a_transfer_animates_the_target_and_keeps_its_shape() {
     let folder = folder();
-    let (markers, out) = (marker_file(&folder), path(&folder, "tapir.glb"));
-    let told = json(&[
+    let markers = marker_file(&folder);
+    let out = path(&folder, "tapir.glb");
+    let report = json(&[
         "transfer",
         "--source",
         HOUND,
@@ -67,30 +71,35 @@ fn the_hounds_walk_goes_to_the_tapir_and_the_tapir_stays_a_tapir() {
         "--out",
         &out,
     ]);
+
     let (tapir, walk) = (tapir(), walk());
-    assert_eq!(told["frames"], walk.frames().len());
+    assert_eq!(report["frames"], walk.frames().len());
     assert!(
-        told["factor_ms"].as_f64().unwrap() > 0.0
-            && told["solve_ms_per_frame"].as_f64().unwrap() > 0.0
+        report["factor_ms"].as_f64().unwrap() > 0.0
+            && report["solve_ms_per_frame"].as_f64().unwrap() > 0.0
     );
+
     let lost =
-        told["map"]["uncovered"].as_u64().unwrap() + told["map"]["flipped"].as_u64().unwrap();
+        report["map"]["uncovered"].as_u64().unwrap() + report["map"]["flipped"].as_u64().unwrap();
     assert!(
         lost < tapir.triangles().len() as u64 / 20,
         "{lost} triangles without a partner"
     );
-    assert!(told["map"]["residual"].as_f64().unwrap() < 0.05);
+
+    assert!(report["map"]["residual"].as_f64().unwrap() < 0.05);
     let moved = load(&out, &LoadOptions::default()).unwrap().clip().unwrap();
     assert_eq!(moved.frames().len(), walk.frames().len());
     assert_eq!(moved.frames_per_second(), walk.frames_per_second());
     assert_eq!(moved.reference().face_count(), tapir.face_count());
     assert_eq!(moved.reference().uv_layers().len(), tapir.uv_layers().len());
+
     let size = tapir.bounds().unwrap().diagonal();
     let way = moved
         .frames()
         .iter()
         .map(|frame| farthest(frame, tapir.positions()))
         .fold(0.0, f64::max);
+
     assert!(
         way > 0.05 * size && way < size,
         "the tapir moves by {way} of {size}"
@@ -98,17 +107,17 @@ fn the_hounds_walk_goes_to_the_tapir_and_the_tapir_stays_a_tapir() {
 }
 
 #[test]
-fn a_clip_on_its_own_mesh_is_itself() {
+fn transferring_a_clip_to_its_own_mesh_returns_the_clip() {
     let folder = folder();
     let pairs: Vec<[u32; 2]> = pliant::specimens::markers()
         .iter()
         .map(|pair| [pair[0], pair[0]])
         .collect();
     let lines: String = pairs.iter().map(|[a, b]| format!("{a},{b}\n")).collect();
-    let (markers, out) = (
-        written(&folder, "same.csv", lines),
-        path(&folder, "again.npy"),
-    );
+
+    let markers = written(&folder, "same.csv", lines);
+    let out = path(&folder, "again.npy");
+
     json(&[
         "transfer",
         "--source",
@@ -120,6 +129,7 @@ fn a_clip_on_its_own_mesh_is_itself() {
         "--out",
         &out,
     ]);
+
     let (walk, again) = (walk(), frames_in(&out));
     let size = walk.reference().bounds().unwrap().diagonal();
     assert_eq!(again.len(), walk.frames().len());
@@ -132,9 +142,10 @@ fn a_clip_on_its_own_mesh_is_itself() {
 }
 
 #[test]
-fn a_recipe_of_one_layer_is_the_plain_transfer_and_part_of_the_frames_is_part_of_it() {
+fn a_recipe_of_one_layer_equals_the_plain_transfer() {
     let folder = folder();
-    let (markers, plain) = (marker_file(&folder), path(&folder, "plain.npy"));
+    let markers = marker_file(&folder);
+    let plain = path(&folder, "plain.npy");
     json(&[
         "transfer",
         "--source",
@@ -146,14 +157,17 @@ fn a_recipe_of_one_layer_is_the_plain_transfer_and_part_of_the_frames_is_part_of
         "--out",
         &plain,
     ]);
+
     let plain = frames_in(&plain);
-    let (whole, part) = (path(&folder, "whole.npy"), path(&folder, "part.npy"));
+    let whole = path(&folder, "whole.npy");
+    let part = path(&folder, "part.npy");
     json(&[
         "transfer",
         &recipe(&folder, "whole.toml", ""),
         "--out",
         &whole,
     ]);
+
     assert_eq!(frames_in(&whole), plain);
     json(&[
         "transfer",
@@ -161,6 +175,7 @@ fn a_recipe_of_one_layer_is_the_plain_transfer_and_part_of_the_frames_is_part_of
         "--out",
         &part,
     ]);
+
     let (part, tapir) = (frames_in(&part), tapir());
     let size = tapir.bounds().unwrap().diagonal();
     assert_eq!(part.len(), 4);
@@ -168,40 +183,44 @@ fn a_recipe_of_one_layer_is_the_plain_transfer_and_part_of_the_frames_is_part_of
         farthest(&part[0], tapir.positions()) < 1e-9 * size,
         "nothing shows before the layer starts"
     );
+
     assert!((0..3).all(|k| farthest(&part[k + 1], &plain[k + 2]) < 1e-9 * size));
 }
 
 #[test]
-fn a_region_is_the_same_as_array_as_file_of_faces_and_as_list() {
+fn a_region_is_the_same_as_array_file_and_list() {
     let folder = folder();
     marker_file(&folder);
     let tapir = tapir();
     let faces: Vec<usize> = (0..tapir.face_count())
         .filter(|&f| tapir.positions()[tapir.face(f)[0] as usize].z > 0.0)
         .collect();
+
     let mask = (0..tapir.face_count()).map(|f| f64::from(u8::from(faces.contains(&f))));
     written(
         &folder,
         "front.npy",
         npy::write_f64(&[tapir.face_count()], mask),
     );
+
     written(
         &folder,
         "front.json",
         serde_json::to_string(&faces).unwrap(),
     );
+
     let frames = |region: &str| {
-        let (file, out) = (
-            recipe(
-                &folder,
-                "region.toml",
-                &format!("{region}\nrefine = false\nframes = [3, 3]\n"),
-            ),
-            path(&folder, "region.npy"),
+        let file = recipe(
+            &folder,
+            "region.toml",
+            &format!("{region}\nrefine = false\nframes = [3, 3]\n"),
         );
+        let out = path(&folder, "region.npy");
+
         json(&["transfer", &file, "--out", &out]);
         frames_in(&out)
     };
+
     let by_array = frames("region = \"front.npy\"");
     assert_eq!(by_array, frames("region = \"front.json\""));
     assert_eq!(by_array, frames(&format!("region = {faces:?}")));
@@ -209,22 +228,22 @@ fn a_region_is_the_same_as_array_as_file_of_faces_and_as_list() {
 }
 
 #[test]
-fn a_face_missed_by_the_scribble_changes_nothing_in_a_refined_region() {
+fn a_missing_face_does_not_change_a_refined_region() {
     let folder = folder();
     marker_file(&folder);
     let tapir = tapir();
     let front: Vec<usize> = (0..tapir.face_count())
         .filter(|&f| tapir.positions()[tapir.face(f)[0] as usize].z > 0.0)
         .collect();
+
     let frames = |faces: &[usize], refine: bool| {
         let layer = format!("region = {faces:?}\nrefine = {refine}\nframes = [3, 3]\n");
-        let (file, out) = (
-            recipe(&folder, "front.toml", &layer),
-            path(&folder, "front.npy"),
-        );
+        let file = recipe(&folder, "front.toml", &layer);
+        let out = path(&folder, "front.npy");
         json(&["transfer", &file, "--out", &out]);
         frames_in(&out)
     };
+
     let missed = &front[1..];
     assert_eq!(frames(&front, true), frames(missed, true));
     assert_ne!(frames(&front, false), frames(missed, false));
@@ -232,32 +251,33 @@ fn a_face_missed_by_the_scribble_changes_nothing_in_a_refined_region() {
 }
 
 #[test]
-fn one_face_of_a_stiff_part_moves_nothing_and_says_so() {
+fn a_region_of_one_rigid_face_moves_nothing_with_a_warning() {
     let folder = folder();
     marker_file(&folder);
     let file = recipe(&folder, "one.toml", "region = [0]\nframes = [3, 3]\n");
     let out = path(&folder, "one.npy");
-    let told = json(&["transfer", &file, "--root", "fix", "--out", &out]);
+    let report = json(&["transfer", &file, "--root", "fix", "--out", &out]);
     let tapir = tapir();
     let moved = farthest(&frames_in(&out)[0], tapir.positions());
-    let warned = told["problems"]
+
+    let warned = report["problems"]
         .as_array()
         .unwrap()
         .iter()
         .any(|problem| problem.as_str().unwrap().contains("layer 0 moves nothing"));
+
     assert!(
         warned && moved < 1e-9 * tapir.bounds().unwrap().diagonal(),
-        "{moved}: {told}"
+        "{moved}: {report}"
     );
 }
 
 #[test]
 fn a_mesh_and_its_frames_can_be_written_as_a_pair_with_the_targets_own_names() {
     let folder = folder();
-    let (markers, out) = (
-        marker_file(&folder),
-        path(&folder, "new.reference.obj+new.frames.npy"),
-    );
+    let markers = marker_file(&folder);
+    let out = path(&folder, "new.reference.obj+new.frames.npy");
+
     json(&[
         "transfer",
         "--source",
@@ -271,13 +291,16 @@ fn a_mesh_and_its_frames_can_be_written_as_a_pair_with_the_targets_own_names() {
         "--out",
         &out,
     ]);
+
     let back = load(&out, &LoadOptions::default()).unwrap();
     assert_eq!(back.clip().unwrap().frames().len(), walk().frames().len());
+
     let names = |mesh: &Mesh| {
         (0..mesh.face_count())
             .map(|f| mesh.groups().of(f).map(str::to_owned))
             .collect::<Vec<_>>()
     };
+
     assert_eq!(names(&back.mesh().unwrap()), names(&tapir()));
 }
 
@@ -291,7 +314,7 @@ fn the_template_runs_as_it_is_and_is_not_overwritten() {
         json(&["transfer", &file, "--out", &out])["frames"],
         walk().frames().len()
     );
-    assert!(refusal(1, &["transfer", "--init", &file]).contains("is there already"));
+    assert!(refusal(1, &["transfer", "--init", &file]).contains("already exists"));
 }
 
 #[test]
@@ -310,6 +333,7 @@ fn refusals_name_the_file_the_line_and_the_key() {
             ],
         )
     };
+
     for (layer, names) in [
         ("sped = 2.0\n", ["bad.toml", "line 10", "sped"]),
         (
@@ -345,8 +369,10 @@ fn refusals_name_the_file_the_line_and_the_key() {
         );
         assert_eq!(message.lines().count(), 1);
     }
+
     written(&folder, "short.npy", npy::write_f64(&[3], [0.0, 1.0, 0.0]));
     assert!(refused("region = \"short.npy\"\n").contains("one per face"));
+
     let few = written(&folder, "few.json", "[[0, 0], [1, 1], [2, 2]]");
     let plain = [
         "transfer",
@@ -357,6 +383,7 @@ fn refusals_name_the_file_the_line_and_the_key() {
         "--out",
         &out,
     ];
+
     assert!(refusal(1, &[&plain[..], &["--markers", &few]].concat()).contains("at least 4"));
     assert!(
         refusal(1, &[&plain[..], &["--markers", "nowhere.json"]].concat()).contains("nowhere.json")
@@ -381,6 +408,7 @@ fn a_source_without_a_target_and_a_recipe_beside_a_source_are_wrong_usage() {
             "x.npy",
         ],
     );
+
     refusal(
         2,
         &["transfer", "--source", HOUND, "--target", "specimen:tapir"],

@@ -1,5 +1,5 @@
-//! What a transfer can do beside its layers, from the command line: feet, poses, regions by group
-//! and stroke, self-intersections.
+//! Options of `pliant transfer`: feet, reference poses, regions by group and stroke, and
+//! self-intersections.
 
 mod animals;
 
@@ -7,11 +7,11 @@ use std::sync::OnceLock;
 
 use animals::{HOUND, farthest, frames_in, json, path, refusal, tapir, walk, written};
 use pliant::io::npy;
+use pliant::jobs::TransferJob;
 use pliant::mesh::glam::DVec3;
 use pliant::mesh::{Mesh, shapes};
-use pliant::transfer::{ContactOptions, Correspondence, CorrespondenceOptions, FootContacts};
-use pliant::transfer_job::TransferJob;
-use pliant::transfer_recipe::TransferRecipe;
+use pliant::recipes::TransferRecipe;
+use pliant::transfer::{Correspondence, CorrespondenceOptions, FootContactOptions, FootContacts};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -42,6 +42,7 @@ fn recipe(folder: &TempDir, top: &str, layer: &str) -> String {
 /// The frames of a recipe, with one correspondence for all of them.
 fn frames_of(folder: &TempDir, layer: &str) -> Vec<Vec<DVec3>> {
     static FOUND: OnceLock<Correspondence> = OnceLock::new();
+
     let text = std::fs::read_to_string(recipe(folder, "", layer)).unwrap();
     let job =
         TransferJob::load(&TransferRecipe::parse(&text).unwrap(), Some(folder.path())).unwrap();
@@ -51,6 +52,7 @@ fn frames_of(folder: &TempDir, layer: &str) -> Vec<Vec<DVec3>> {
                 .unwrap()
         })
         .clone()];
+
     let ((layers, _), (options, _)) = (job.layers(&found).unwrap(), job.options(&found).unwrap());
     job.synthesis(&found, layers, options)
         .unwrap()
@@ -60,13 +62,14 @@ fn frames_of(folder: &TempDir, layer: &str) -> Vec<Vec<DVec3>> {
 }
 
 #[test]
-fn the_hounds_ground_moves_back_under_it_and_its_feet_stand_on_it() {
-    let contacts = FootContacts::find(&walk(), &ContactOptions::default()).unwrap();
+fn foot_contacts_of_the_hound_are_on_a_moving_ground() {
+    let contacts = FootContacts::find(&walk(), &FootContactOptions::default()).unwrap();
     let step = contacts.ground_step();
     assert!(
         step.z < -0.01 && step.x.abs() < 1e-3 && step.y == 0.0,
         "{step}"
     );
+
     assert!(
         (0..walk().frames().len()).all(|k| contacts.at(k).len() > 20),
         "some feet stand in every frame of a walk"
@@ -74,9 +77,10 @@ fn the_hounds_ground_moves_back_under_it_and_its_feet_stand_on_it() {
 }
 
 #[test]
-fn feet_that_stand_in_the_hounds_walk_stand_in_the_tapirs_and_the_rest_hardly_changes() {
+fn planted_feet_of_the_source_are_planted_in_the_target() {
     let folder = folder();
-    let (plain, held) = (path(&folder, "plain.npy"), path(&folder, "held.npy"));
+    let plain = path(&folder, "plain.npy");
+    let held = path(&folder, "held.npy");
     let markers = path(&folder, "pairs.json");
     let args = [
         "transfer",
@@ -87,29 +91,33 @@ fn feet_that_stand_in_the_hounds_walk_stand_in_the_tapirs_and_the_rest_hardly_ch
         "--markers",
         &markers,
     ];
-    let told = json(&[&args[..], &["--out", &plain]].concat());
-    assert!(told.get("feet").is_none());
-    let told = json(&[&args[..], &["--feet", "--out", &held]].concat());
-    let feet = |key: &str| told["feet"][key].as_f64().unwrap();
+
+    let report = json(&[&args[..], &["--out", &plain]].concat());
+    assert!(report.get("feet").is_none());
+
+    let report = json(&[&args[..], &["--feet", "--out", &held]].concat());
+    let feet = |key: &str| report["feet"][key].as_f64().unwrap();
     assert!(
         feet("vertices") > 20.0 && feet("slide") < 0.01 && feet("slide") < feet("slide_before"),
         "{}",
-        told["feet"]
+        report["feet"]
     );
-    let (plain, held, size) = (
-        frames_in(&plain),
-        frames_in(&held),
-        tapir().bounds().unwrap().diagonal(),
-    );
+
+    let plain = frames_in(&plain);
+    let held = frames_in(&held);
+    let size = tapir().bounds().unwrap().diagonal();
+
     let changes: Vec<f64> = plain
         .iter()
         .zip(&held)
         .map(|(a, b)| farthest(a, b))
         .collect();
+
     assert!(
         changes.iter().all(|change| *change < 0.05 * size),
         "{changes:?}"
     );
+
     let correction = |k: usize, v: usize| held[k][v] - plain[k][v];
     let jumps = (1..plain.len()).flat_map(|k| (0..plain[0].len()).map(move |v| (k, v)));
     let jump = jumps
@@ -119,6 +127,7 @@ fn feet_that_stand_in_the_hounds_walk_stand_in_the_tapirs_and_the_rest_hardly_ch
         .windows(2)
         .map(|pair| farthest(&pair[0], &pair[1]))
         .fold(0.0, f64::max);
+
     assert!(
         jump < 0.5 * step,
         "the correction changes by {jump} where the animal moves by {step}"
@@ -126,9 +135,10 @@ fn feet_that_stand_in_the_hounds_walk_stand_in_the_tapirs_and_the_rest_hardly_ch
 }
 
 #[test]
-fn a_recipe_says_what_options_say_and_where_to_write() {
+fn a_recipe_and_options_give_the_same_result() {
     let folder = folder();
-    let (by_option, by_recipe) = (path(&folder, "a.npy"), path(&folder, "b.npy"));
+    let by_option = path(&folder, "a.npy");
+    let by_recipe = path(&folder, "b.npy");
     let layer = "frames = [2, 8]";
     json(&[
         "transfer",
@@ -140,6 +150,7 @@ fn a_recipe_says_what_options_say_and_where_to_write() {
         "--out",
         &by_option,
     ]);
+
     json(&[
         "transfer",
         &recipe(
@@ -148,6 +159,7 @@ fn a_recipe_says_what_options_say_and_where_to_write() {
             layer,
         ),
     ]);
+
     assert_eq!(frames_in(&by_option), frames_in(&by_recipe));
     let message = refusal(2, &["transfer", &recipe(&folder, "", "")]);
     assert!(
@@ -157,7 +169,7 @@ fn a_recipe_says_what_options_say_and_where_to_write() {
 }
 
 #[test]
-fn a_group_is_its_faces_a_list_is_the_union_and_a_stroke_what_it_covers() {
+fn groups_lists_and_strokes_select_their_faces() {
     let folder = folder();
     let tapir = tapir();
     let of_groups = |names: &[&str]| -> Vec<usize> {
@@ -170,23 +182,27 @@ fn a_group_is_its_faces_a_list_is_the_union_and_a_stroke_what_it_covers() {
             })
             .collect()
     };
+
     let frames = |layer: &str| {
         frames_of(
             &folder,
             &format!("{layer}\nrefine = false\nframes = [3, 3]"),
         )
     };
+
     let head = of_groups(&["head"]);
     assert!(!head.is_empty());
     assert_eq!(
         frames("region = \"#head\""),
         frames(&format!("region = {head:?}"))
     );
+
     let both = of_groups(&["head", "tail"]);
     assert_eq!(
         frames("region = [\"#head\", \"#tail\"]"),
         frames(&format!("region = {both:?}"))
     );
+
     // A stroke of one vertex is the faces around it; triangles of one face are drawn on together
     // only if both touch.
     let vertex = tapir.face(head[0])[0];
@@ -195,12 +211,14 @@ fn a_group_is_its_faces_a_list_is_the_union_and_a_stroke_what_it_covers() {
         .vertex_triangles()
         .row(vertex as usize)
         .to_vec();
+
     let stroke = frames(&format!("strokes = [[{vertex}]]"));
     assert!(
         around.len() > 2
             && stroke != frames("region = \"#head\"")
             && stroke != frames("region = \"all\"")
     );
+
     written(&folder, "lines.json", format!("[[{vertex}]]"));
     assert_eq!(stroke, frames("strokes = \"lines.json\""));
     assert_eq!(
@@ -219,16 +237,18 @@ fn a_band_blends_the_border_and_a_threshold_decides_what_is_stiff() {
             &format!("region = \"#head\"\nframes = [3, 3]\n{layer}"),
         )
     };
+
     let [hard, none, band] = ["refine = false", "band = 0.0", "band = 0.05"].map(frames);
     assert_eq!(hard, none, "a band without width is the region as drawn");
     assert_ne!(hard, band);
+
     // Nothing is stiff below zero: then the band decides by itself.
     assert_eq!(frames("threshold = 0.0"), band);
     assert_ne!(frames("threshold = 0.1"), band);
 }
 
 #[test]
-fn a_modified_pose_turns_its_region_and_no_turn_changes_nothing() {
+fn a_modified_pose_rotates_its_region_and_zero_degrees_change_nothing() {
     let folder = folder();
     let turned = |degrees: f64| {
         frames_of(
@@ -238,10 +258,10 @@ fn a_modified_pose_turns_its_region_and_no_turn_changes_nothing() {
             ),
         )
     };
-    let (plain, size) = (
-        frames_of(&folder, "frames = [3, 3]"),
-        tapir().bounds().unwrap().diagonal(),
-    );
+
+    let plain = frames_of(&folder, "frames = [3, 3]");
+    let size = tapir().bounds().unwrap().diagonal();
+
     assert!(farthest(&turned(0.0)[0], &plain[0]) < 1e-9 * size);
     let moved = farthest(&turned(25.0)[0], &plain[0]);
     assert!(
@@ -251,13 +271,14 @@ fn a_modified_pose_turns_its_region_and_no_turn_changes_nothing() {
 }
 
 #[test]
-fn poses_that_agree_are_aligned_by_no_turn_at_all() {
+fn equal_reference_poses_are_aligned_without_rotation() {
     let folder = folder();
     let walk = walk();
     let pairs: Vec<[u32; 2]> = pliant::specimens::markers()
         .iter()
         .map(|pair| [pair[0], pair[0]])
         .collect();
+
     let markers = written(&folder, "same.json", serde_json::to_string(&pairs).unwrap());
     let out = path(&folder, "own.npy");
     let args = [
@@ -272,9 +293,11 @@ fn poses_that_agree_are_aligned_by_no_turn_at_all() {
         "--out",
         &out,
     ];
+
     json(&args);
     let size = walk.reference().bounds().unwrap().diagonal();
     let own = frames_in(&out);
+
     assert!(
         own.iter()
             .zip(walk.frames())
@@ -292,12 +315,14 @@ fn balls(radius: f64, apart: f64) -> Mesh {
             .iter()
             .map(move |p| *p * radius + DVec3::X * x)
     };
+
     let triangles: Vec<[u32; 3]> = ball
         .triangles()
         .iter()
         .copied()
         .chain(ball.triangles().iter().map(|t| t.map(|v| v + n)))
         .collect();
+
     Mesh::from_triangles(
         one(-apart / 2.0).chain(one(apart / 2.0)).collect(),
         &triangles,
@@ -306,25 +331,29 @@ fn balls(radius: f64, apart: f64) -> Mesh {
 }
 
 #[test]
-fn a_target_that_is_thicker_than_its_source_is_told_to_cut_itself_and_untangled() {
+fn self_intersections_of_a_thicker_target_are_counted_and_removed() {
     let folder = folder();
     let obj = |name: &str, mesh: &Mesh| {
         let vertices = mesh
             .positions()
             .iter()
             .map(|p| format!("v {} {} {}\n", p.x, p.y, p.z));
+
         let faces = mesh
             .triangles()
             .iter()
             .map(|t| format!("f {} {} {}\n", t[0] + 1, t[1] + 1, t[2] + 1));
+
         written(&folder, name, vertices.chain(faces).collect::<String>())
     };
+
     let source = obj("thin.reference.obj", &balls(0.8, 2.2));
     let target = obj("thick.obj", &balls(1.0, 2.2));
     let frames: Vec<DVec3> = [2.2, 2.0, 1.94]
         .iter()
         .flat_map(|apart| balls(0.8, *apart).positions().to_vec())
         .collect();
+
     let numbers = frames.iter().flat_map(|p| p.to_array());
     let count = balls(1.0, 2.2).vertex_count();
     written(
@@ -332,13 +361,16 @@ fn a_target_that_is_thicker_than_its_source_is_told_to_cut_itself_and_untangled(
         "thin.frames.npy",
         npy::write_f64(&[3, count, 3], numbers),
     );
+
     let markers = written(
         &folder,
         "all.json",
         serde_json::to_string(&(0..count).map(|v| [v, v]).collect::<Vec<_>>()).unwrap(),
     );
     let clip = format!("{source}+{}", path(&folder, "thin.frames.npy"));
-    let (cut, parted) = (path(&folder, "cut.npy"), path(&folder, "parted.npy"));
+    let cut = path(&folder, "cut.npy");
+    let parted = path(&folder, "parted.npy");
+
     let args = [
         "transfer",
         "--source",
@@ -348,23 +380,30 @@ fn a_target_that_is_thicker_than_its_source_is_told_to_cut_itself_and_untangled(
         "--markers",
         &markers,
     ];
-    let told = json(&[&args[..], &["--check", "--out", &cut]].concat());
-    let counts = |told: &Value| {
-        told["intersections"]
+
+    let report = json(&[&args[..], &["--check", "--out", &cut]].concat());
+    let counts = |report: &Value| {
+        report["intersections"]
             .as_array()
             .unwrap()
             .iter()
             .map(|n| n.as_u64().unwrap())
             .collect::<Vec<_>>()
     };
-    assert!(counts(&told)[0] == 0 && counts(&told)[2] > 0, "{told}");
+
     assert!(
-        told["problems"]
+        counts(&report)[0] == 0 && counts(&report)[2] > 0,
+        "{report}"
+    );
+    assert!(
+        report["problems"]
             .to_string()
             .contains("cut through themselves")
     );
-    let told = json(&[&args[..], &["--untangle", "--out", &parted]].concat());
-    assert_eq!(counts(&told), [0, 0, 0]);
+
+    let report = json(&[&args[..], &["--untangle", "--out", &parted]].concat());
+    assert_eq!(counts(&report), [0, 0, 0]);
+
     let (cut, parted) = (frames_in(&cut), frames_in(&parted));
     assert_eq!(
         cut[0], parted[0],
@@ -374,20 +413,18 @@ fn a_target_that_is_thicker_than_its_source_is_told_to_cut_itself_and_untangled(
 }
 
 #[test]
-fn each_layer_keeps_its_own_time() {
+fn each_layer_has_its_own_frames_and_speed() {
     let folder = folder();
     // The walk twice as fast from its fourth frame on: every second frame of the plain transfer.
-    let (plain, fast) = (
-        frames_of(&folder, ""),
-        frames_of(&folder, "frames = [4, 12]\nspeed = 2.0\nat = 1"),
-    );
+    let plain = frames_of(&folder, "");
+    let fast = frames_of(&folder, "frames = [4, 12]\nspeed = 2.0\nat = 1");
     assert_eq!(fast.len(), 6);
     let size = tapir().bounds().unwrap().diagonal();
     assert!((0..5).all(|k| farthest(&fast[k + 1], &plain[4 + 2 * k]) < 1e-9 * size));
 }
 
 #[test]
-fn refusals_of_options_name_the_place_and_the_way_out() {
+fn a_refused_recipe_option_names_its_place_and_the_remedy() {
     let folder = folder();
     let out = path(&folder, "no.npy");
     let refused = |top: &str, layer: &str| {
@@ -396,6 +433,7 @@ fn refusals_of_options_name_the_place_and_the_way_out() {
             &["transfer", &recipe(&folder, top, layer), "--out", &out],
         )
     };
+
     for (top, layer, names) in [
         ("feet = 1", "", ["r.toml", "line 2", "boolean"]),
         ("root = \"free\"", "", ["line 2", "free", "carry"]),
@@ -443,5 +481,6 @@ fn refusals_of_options_name_the_place_and_the_way_out() {
         );
         assert_eq!(message.lines().count(), 1);
     }
+
     assert!(!folder.path().join("no.npy").exists());
 }

@@ -1,11 +1,11 @@
-//! Recipes with several sources and layers, and all that can be wrong with them.
+//! Recipes of `pliant transfer` with several sources and layers, and their errors.
 
 mod command;
 
 use std::fmt::Write as _;
 use std::fs;
 
-use command::{declines, folder, inside, json};
+use command::{folder, inside, json, refuses};
 use pliant::io::npy;
 use pliant::mesh::glam::DVec3;
 use pliant::mesh::{Mesh, shapes};
@@ -20,21 +20,24 @@ fn written(folder: &TempDir, name: &str, content: impl AsRef<[u8]>) -> String {
 
 /// A folder with the hound's markers and a clip `still` of the hound that does not move for 24
 /// frames.
-fn kennel() -> TempDir {
+fn animal_folder() -> TempDir {
     let folder = folder();
     written(
         &folder,
         "pairs.json",
         serde_json::to_string(&pliant::specimens::markers()).unwrap(),
     );
+
     let rest = pliant::specimens::specimen("hound")
         .expect("a hound")
         .rig
         .neutral()
         .clone();
+
     written(&folder, "still.reference.obj", obj(&rest));
     let frames = vec![rest.positions().to_vec(); 24];
     written(&folder, "still.frames.npy", array(&frames));
+
     folder
 }
 
@@ -53,6 +56,7 @@ fn recipe(folder: &TempDir, layers: &str) -> String {
     };
     let sources = source("walk", "specimen:hound#walk")
         + &source("still", "still.reference.obj+still.frames.npy");
+
     written(
         folder,
         "recipe.toml",
@@ -66,7 +70,7 @@ fn layer(source: &str, more: &str) -> String {
 
 fn frames(folder: &TempDir, layers: &str) -> (Vec<Vec<DVec3>>, Value) {
     let out = inside(folder, "out.npy");
-    let told = json(&[
+    let report = json(&[
         "transfer",
         &recipe(folder, layers),
         "--root",
@@ -74,12 +78,13 @@ fn frames(folder: &TempDir, layers: &str) -> (Vec<Vec<DVec3>>, Value) {
         "--out",
         &out,
     ]);
+
     (
         npy::read(&fs::read(&out).unwrap())
             .unwrap()
             .into_point_rows("frames")
             .unwrap(),
-        told,
+        report,
     )
 }
 
@@ -100,8 +105,8 @@ fn tapir() -> Mesh {
         .clone()
 }
 
-fn told_of(told: &Value, word: &str) -> bool {
-    told["problems"]
+fn has_warning(report: &Value, word: &str) -> bool {
+    report["problems"]
         .as_array()
         .unwrap()
         .iter()
@@ -110,24 +115,28 @@ fn told_of(told: &Value, word: &str) -> bool {
 
 #[test]
 fn a_source_at_rest_changes_nothing_in_compound_mode_and_replaces_all_in_blend_mode() {
-    let folder = kennel();
-    let (tapir, front) = (tapir(), "region = \"all\"\nrefine = false\n");
+    let folder = animal_folder();
+    let tapir = tapir();
+    let front = "region = \"all\"\nrefine = false\n";
     let size = tapir.bounds().unwrap().diagonal();
-    let (walk, told) = frames(&folder, &layer("walk", ""));
-    assert_eq!(told["sources"].as_array().unwrap().len(), 2);
+    let (walk, report) = frames(&folder, &layer("walk", ""));
+
+    assert_eq!(report["sources"].as_array().unwrap().len(), 2);
     let (compound, _) = frames(
         &folder,
         &(layer("walk", "") + &layer("still", &format!("{front}mode = \"compound\"\n"))),
     );
+
     assert!(farthest(&walk, &compound) < 1e-6 * size);
     let (blend, _) = frames(&folder, &(layer("walk", "") + &layer("still", front)));
     let (still, _) = frames(&folder, &layer("still", ""));
+
     assert!(farthest(&blend, &still) < 1e-6 * size && farthest(&walk, &still) > 0.02 * size);
 }
 
 #[test]
-fn a_layer_said_twice_is_said_once() {
-    let folder = kennel();
+fn a_repeated_layer_changes_nothing() {
+    let folder = animal_folder();
     let faces: Vec<usize> = (0..tapir().face_count() / 2).collect();
     let part = layer("walk", &format!("region = {faces:?}\nrefine = false\n"));
     let (once, _) = frames(&folder, &(layer("still", "") + &part));
@@ -143,6 +152,7 @@ fn a_layer_said_twice_is_said_once() {
                 ),
             )),
     );
+
     let size = tapir().bounds().unwrap().diagonal();
     assert!(
         farthest(&once, &twice) < 1e-6 * size,
@@ -152,70 +162,80 @@ fn a_layer_said_twice_is_said_once() {
 }
 
 #[test]
-fn an_empty_region_moves_nothing_and_says_so() {
-    let folder = kennel();
-    let (_, told) = frames(
+fn an_empty_region_moves_nothing_with_a_warning() {
+    let folder = animal_folder();
+    let (_, report) = frames(
         &folder,
         &(layer("still", "") + &layer("walk", "region = []\nrefine = false\n")),
     );
+
     assert!(
-        told_of(&told, "layer 1 moves nothing: its region is empty"),
+        has_warning(&report, "layer 1 moves nothing: its region is empty"),
         "{}",
-        told["problems"]
+        report["problems"]
     );
 }
 
 #[test]
 fn files_that_are_missing_or_do_not_fit_are_named() {
-    let folder = kennel();
+    let folder = animal_folder();
     let out = inside(&folder, "no.npy");
     let refused = |layers: &str, words: &[&str]| {
-        declines(&["transfer", &recipe(&folder, layers)], &out, words)
+        refuses(&["transfer", &recipe(&folder, layers)], &out, words)
     };
     let faces = tapir().face_count();
+
     written(
         &folder,
         "long.npy",
         npy::write_f64(&[faces + 1], vec![0.0; faces + 1]),
     );
+
     refused(
         &layer("walk", "region = \"long.npy\"\n"),
         &["layer 0, region", "long.npy", &faces.to_string()],
     );
+
     written(
         &folder,
         "values.npy",
         npy::write_f64(&[faces], vec![0.5; faces]),
     );
+
     refused(
         &layer("walk", "region = \"values.npy\"\n"),
         &["values.npy", "0 or 1"],
     );
+
     refused(
         &layer("walk", "region = \"gone.json\"\n"),
         &["gone.json", "does not exist"],
     );
+
     refused(
         "[[source]]\nname = \"walk\"\nclip = \"specimen:hound#stretch\"\n\n[[layer]]\nsource = \"walk\"\n",
         &["source 2, name", "'walk'"],
     );
+
     refused(
         "[[source]]\nname = \"x\"\nclip = \"gone.glb\"\n\n[[layer]]\nsource = \"x\"\n",
         &["gone.glb"],
     );
+
     let no_markers = "[[source]]\nname = \"x\"\nclip = \"specimen:hound#walk\"\nmarkers = \"gone.csv\"\n\n[[layer]]\nsource = \"x\"\n";
     refused(no_markers, &["gone.csv"]);
 }
 
 #[test]
 fn a_clip_whose_frames_have_another_vertex_count_is_declined() {
-    let folder = kennel();
+    let folder = animal_folder();
     written(
         &folder,
         "still.frames.npy",
         array(&[vec![DVec3::ZERO; 17], vec![DVec3::ZERO; 17]]),
     );
-    declines(
+
+    refuses(
         &["transfer", &recipe(&folder, &layer("walk", ""))],
         &inside(&folder, "no.npy"),
         &["still.frames.npy", "17"],
@@ -235,54 +255,61 @@ fn two_balls(apart: f64) -> Mesh {
                 .map(move |p| squeezed(p) + DVec3::X * *x)
         })
         .collect();
+
     let triangles: Vec<[u32; 3]> = [0, n]
         .iter()
         .flat_map(|first| ball.triangles().iter().map(move |t| t.map(|v| v + first)))
         .collect();
+
     Mesh::from_triangles(positions, &triangles).unwrap()
 }
 
 fn obj(mesh: &Mesh) -> String {
     let mut text = String::new();
-    mesh.positions()
-        .iter()
-        .for_each(|p| writeln!(text, "v {} {} {}", p.x, p.y, p.z).unwrap());
-    mesh.triangles()
-        .iter()
-        .for_each(|[a, b, c]| writeln!(text, "f {} {} {}", a + 1, b + 1, c + 1).unwrap());
+    for p in mesh.positions().iter() {
+        writeln!(text, "v {} {} {}", p.x, p.y, p.z).unwrap();
+    }
+    for [a, b, c] in mesh.triangles().iter() {
+        writeln!(text, "f {} {} {}", a + 1, b + 1, c + 1).unwrap();
+    }
     text
 }
 
 #[test]
-fn pairs_on_parts_that_do_not_belong_together_are_told_and_the_map_is_made() {
+fn markers_on_different_components_give_a_warning() {
     let folder = folder();
     let (source, target) = (two_balls(3.0), two_balls(4.0));
     let n = source.vertex_count() as u32 / 2;
     written(&folder, "balls.reference.obj", obj(&source));
+
     let bounce = source
         .positions()
         .iter()
         .map(|p| *p + DVec3::Y * p.x.max(0.0))
         .collect();
+
     written(
         &folder,
         "balls.frames.npy",
         array(&[source.positions().to_vec(), bounce]),
     );
+
     let target = written(&folder, "target.obj", obj(&target));
     let mut pairs: Vec<[u32; 2]> = [0, n]
         .iter()
         .flat_map(|first| (0..12).map(move |v| [v + first, v + first]))
         .collect();
+
     pairs.push([20, n + 20]);
     let file = written(
         &folder,
         "pairs.json",
         serde_json::to_string(&pairs).unwrap(),
     );
+
     let clip = inside(&folder, "balls.reference.obj+balls.frames.npy");
     let meshes = ["--source", &clip, "--target", &target, "--markers", &file];
-    let told = json(
+    let report = json(
         &[
             &["transfer"],
             &meshes[..],
@@ -290,11 +317,13 @@ fn pairs_on_parts_that_do_not_belong_together_are_told_and_the_map_is_made() {
         ]
         .concat(),
     );
+
     assert!(
-        told["frames"] == 2 && told_of(&told, "marker 24 (20, "),
+        report["frames"] == 2 && has_warning(&report, "marker 24 (20, "),
         "{}",
-        told["problems"]
+        report["problems"]
     );
+
     let check = json(&[&["markers", "check"], &meshes[..]].concat());
     assert_eq!(check["markers"][24]["flaws"][0], "other_part");
 }

@@ -1,26 +1,26 @@
-//! Corrective shapes: what bones leave over, as a few targets in the rest pose.
+//! Corrective shapes: blendshape targets for the residual of a skinning decomposition.
 //!
-//! **Problem.** Few bones show a clip only nearly. Add shapes with weights over time, in the same
-//! mesh, so that an engine plays bones and shapes and shows the clip as nearly as is asked for.
+//! **Problem.** Few bones approximate a clip. Targets in the rest pose with weights over time
+//! reduce the error, so that a game engine can play bones and targets together.
 //!
-//! **Equation.** With the blended map `Aᵥf` of vertex `v` in frame `f` and what is left over of it
-//! there, `eᵥf`:
+//! **Equation.** With the blended map `Aᵥf` of vertex `v` in frame `f` and its residual `eᵥf`
+//! there:
 //!
 //! ```text
 //! dᵥf = Aᵥf⁻¹ eᵥf          D = U Σ Wᵀ: columns are frames
 //! sₖ = σₖ wₖ uₖ            min over c of Σᵥ |Aᵥf Σₖ cₖf sₖᵥ − eᵥf|²  in each frame f
 //! ```
 //!
-//! where `wₖ` is the greatest entry of column `k` of `W`, by magnitude: that frame shows the shape
-//! with a weight of about 1.
+//! where `wₖ` is the entry of column `k` of `W` with the greatest magnitude: in that frame, the
+//! weight of the shape is about 1.
 //!
 //! **Source.** Kry, James, Pai, "EigenSkin", 2002, for correctives in the rest pose; the shapes are
 //! the best of their number there (Eckart and Young, 1936).
 //!
-//! **Ours.** Weights are fitted where they are seen, in the pose. Since the shapes of a smaller
-//! number are the first of a larger one, the error can only fall with their number. Where bones of
-//! contrary turns blend to a flat map, nothing in the rest pose reaches everything; there the map
-//! is inverted with damping.
+//! **Departures.** Weights are fitted in the pose, where the error is visible. The shapes of a
+//! smaller number are the first of a larger one, so that the error never rises with the number. If
+//! bones with opposite rotations blend to a singular map, a displacement in the rest pose cannot
+//! correct everything; the inverse of such a map is damped.
 
 use pliant_linalg::{DenseMatrix, Svd, parallel, symmetric_eigen};
 use pliant_mesh::glam::{DAffine3, DMat3, DVec3};
@@ -29,148 +29,162 @@ use pliant_rig::{Clip, Influence, Target};
 use super::SkinningDecomposition;
 use crate::LearnError;
 
-/// A shape that moves a vertex by less than this part of the diagonal leaves it alone.
+/// Smaller displacements of a shape are set to zero, relative to the diagonal.
 const LEAST_MOVE: f64 = 1e-8;
 
-/// Shapes below this part of the first one's size are rounding.
+/// Smaller shapes are rounding, relative to the first one.
 const LEAST_SIZE: f64 = 1e-7;
 
-/// A map is flat where its determinant is below this part of its size to the third.
-const FLAT: f64 = 0.02;
+/// A map is singular if its determinant is below this part of its size cubed.
+const SINGULAR: f64 = 0.02;
 
-/// How a flat map is inverted: motions that it shrinks below this part of its size are damped.
+/// Damping of the inverse of a singular map, relative to its size.
 const DAMPING: f64 = 0.1;
 
-/// Shapes beside bones, and their weights over time.
+/// Targets in addition to bones, and their weights over time.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Correctives {
-    /// The shapes, those that matter most first.
+    /// The targets, the most important first.
     pub targets: Vec<Target>,
-    /// Their weights: frame by frame, shape by shape.
+    /// Their weights: frame by frame, target by target.
     pub weights: Vec<Vec<f64>>,
-    /// The root of the mean squared distance of all vertices in all frames to their examples, in
-    /// the clip's units.
+    /// RMS distance of all vertices in all frames from the clip, in its units.
     pub rms: f64,
-    /// What is odd about them, one sentence each.
-    pub problems: Vec<String>,
+    /// Warnings, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// Residuals of a frame in the rest pose.
+struct RestResiduals {
+    displacements: Vec<DVec3>,
+    /// Number of vertices with a singular map and a residual.
+    singular: usize,
+}
+
+/// Weights of the shapes in a frame, and the remaining squared error.
+struct FrameFit {
+    weights: Vec<f64>,
+    error: f64,
 }
 
 impl SkinningDecomposition {
-    /// At most `count` shapes for what the bones leave over of `clip`, of which they were found.
+    /// At most `count` targets for the residual of the bones in `clip`, the clip that was
+    /// decomposed.
     ///
-    /// Shapes that would be rounding are left out, so that there are never more than frames.
+    /// Targets that would be rounding are left out, so that there are never more than frames.
     pub fn correctives(&self, clip: &Clip, count: usize) -> Result<Correctives, LearnError> {
-        let rest = clip.reference().positions();
-        let leftovers = Leftovers { made: self, clip };
-        let moved: Vec<(Vec<DVec3>, usize)> = parallel::map(clip.frames().len(), 1, |frame| {
-            leftovers.in_rest_pose(frame)
-        });
-        let flat: usize = moved.iter().map(|(_, flat)| flat).sum();
-        let moved: Vec<Vec<DVec3>> = moved.into_iter().map(|(moved, _)| moved).collect();
-        let diagonal = clip
-            .reference()
-            .bounds()
-            .map_or(0.0, |bounds| bounds.diagonal());
-        let shapes = shapes(&moved, count, LEAST_MOVE * diagonal)?;
-        let fits = parallel::map(clip.frames().len(), 1, |frame| {
-            leftovers.fit(frame, &shapes)
-        });
-        let fits: Vec<(Vec<f64>, f64)> = fits.into_iter().collect::<Result<_, LearnError>>()?;
-        let rms = (fits.iter().map(|(_, left)| left).sum::<f64>()
-            / (fits.len() * rest.len()) as f64)
-            .sqrt();
-        let weights = fits.into_iter().map(|(weights, _)| weights).collect();
-        let flat = (flat > 0).then(|| {
-            let places = clip.frames().len() * rest.len();
-            format!("in {flat} of {places} places bones of contrary turns blend to a flat map, which shapes mend only in part")
-        });
+        let residual = SkinningResidual {
+            decomposition: self,
+            clip,
+        };
+        let frame_count = clip.frames().len();
+        let in_rest = parallel::map(frame_count, 1, |frame| residual.in_rest_pose(frame));
+        let singular: usize = in_rest.iter().map(|frame| frame.singular).sum();
+        let displacements: Vec<Vec<DVec3>> = in_rest
+            .into_iter()
+            .map(|frame| frame.displacements)
+            .collect();
+
+        // Singular vectors of all residuals, then weights in each frame.
+        let bounds = clip.reference().bounds();
+        let diagonal = bounds.map_or(0.0, |bounds| bounds.diagonal());
+        let shapes = shapes(&displacements, count, LEAST_MOVE * diagonal)?;
+        let fits = parallel::map(frame_count, 1, |frame| residual.fit(frame, &shapes));
+        let fits: Vec<FrameFit> = fits.into_iter().collect::<Result<_, LearnError>>()?;
+
+        let samples = frame_count * clip.reference().vertex_count();
+        let squares: f64 = fits.iter().map(|fit| fit.error).sum();
         Ok(Correctives {
             targets: targets(&shapes),
-            weights,
-            rms,
-            problems: flat.into_iter().collect(),
+            weights: fits.into_iter().map(|fit| fit.weights).collect(),
+            rms: (squares / samples as f64).sqrt(),
+            warnings: singular_warning(singular, samples),
         })
     }
 }
 
-/// What the bones of a decomposition leave over of its clip.
-struct Leftovers<'a> {
-    made: &'a SkinningDecomposition,
+fn singular_warning(singular: usize, samples: usize) -> Vec<String> {
+    if singular == 0 {
+        return Vec::new();
+    }
+    vec![format!(
+        "in {singular} of {samples} vertex positions, bones with opposite rotations blend to a flat map; targets correct these only in part"
+    )]
+}
+
+/// The residual of a skinning decomposition in its clip.
+struct SkinningResidual<'a> {
+    decomposition: &'a SkinningDecomposition,
     clip: &'a Clip,
 }
 
-impl Leftovers<'_> {
-    /// The blended map of a vertex in a frame, and what it leaves over.
+impl SkinningResidual<'_> {
+    /// The blended map of a vertex in a frame, and its residual.
     fn at(&self, frame: usize, vertex: usize) -> (DMat3, DVec3) {
-        let map = blended(
-            self.made.skin.influences(vertex),
-            &self.made.transforms[frame],
-        );
-        let shown = map.transform_point3(self.clip.reference().positions()[vertex]);
-        (map.matrix3, self.clip.frames()[frame][vertex] - shown)
+        let influences = self.decomposition.skin.influences(vertex);
+        let map = blended(influences, &self.decomposition.transforms[frame]);
+        let skinned = map.transform_point3(self.clip.reference().positions()[vertex]);
+        (map.matrix3, self.clip.frames()[frame][vertex] - skinned)
     }
 
-    /// What a frame leaves over, taken back to the rest pose, and in how many places that is only
-    /// in part.
-    fn in_rest_pose(&self, frame: usize) -> (Vec<DVec3>, usize) {
-        let mut flat = 0;
-        let back = |vertex: usize| {
+    /// The residuals of a frame, mapped back to the rest pose.
+    fn in_rest_pose(&self, frame: usize) -> RestResiduals {
+        let mut singular = 0;
+        let mut displacements = Vec::with_capacity(self.clip.reference().vertex_count());
+        for vertex in 0..self.clip.reference().vertex_count() {
             let (map, left) = self.at(frame, vertex);
             let size = map
                 .x_axis
                 .length()
                 .max(map.y_axis.length())
                 .max(map.z_axis.length());
-            if map.determinant().abs() > FLAT * size.powi(3) {
-                return map.inverse() * left;
+            // The damped inverse is only used for maps that are nearly singular.
+            if map.determinant().abs() > SINGULAR * size.powi(3) {
+                displacements.push(map.inverse() * left);
+                continue;
             }
-            flat += usize::from(left != DVec3::ZERO);
-            let damped = map.transpose() * map
-                + DMat3::from_diagonal(DVec3::splat((DAMPING * size).powi(2)));
-            if size > 0.0 {
-                damped.inverse() * (map.transpose() * left)
-            } else {
-                DVec3::ZERO
-            }
-        };
-        let moved = (0..self.clip.reference().vertex_count())
-            .map(back)
-            .collect();
-        (moved, flat)
+
+            singular += usize::from(left != DVec3::ZERO);
+            displacements.push(damped_inverse(map, size, left));
+        }
+        RestResiduals {
+            displacements,
+            singular,
+        }
     }
 
-    /// The weights of the shapes that mend a frame best, and what they leave of its squared
-    /// distances.
-    fn fit(&self, frame: usize, shapes: &[Vec<DVec3>]) -> Result<(Vec<f64>, f64), LearnError> {
+    /// The best weights of the shapes in a frame, by normal equations.
+    fn fit(&self, frame: usize, shapes: &[Vec<DVec3>]) -> Result<FrameFit, LearnError> {
         let count = shapes.len();
-        let (mut normal, mut wanted, mut whole) = (
-            DenseMatrix::<f64>::zeros(count, count),
-            vec![0.0; count],
-            0.0,
-        );
-        let mut seen = vec![DVec3::ZERO; count];
+        let mut normal = DenseMatrix::<f64>::zeros(count, count);
+        let mut right = vec![0.0; count];
+        let mut whole = 0.0;
+        let mut posed = vec![DVec3::ZERO; count];
         for vertex in 0..self.clip.reference().vertex_count() {
             let (map, left) = self.at(frame, vertex);
             whole += left.length_squared();
-            seen.iter_mut()
-                .zip(shapes)
-                .for_each(|(seen, shape)| *seen = map * shape[vertex]);
+            for (posed, shape) in posed.iter_mut().zip(shapes) {
+                *posed = map * shape[vertex];
+            }
+
             for i in (0..count).filter(|&i| shapes[i][vertex] != DVec3::ZERO) {
-                wanted[i] += seen[i].dot(left);
-                (0..=i).for_each(|j| normal[(i, j)] += seen[i].dot(seen[j]));
+                right[i] += posed[i].dot(left);
+                for j in 0..=i {
+                    normal[(i, j)] += posed[i].dot(posed[j]);
+                }
             }
         }
-        let weights = solve(&normal, &wanted)?;
-        Ok((
-            weights.clone(),
-            self.missed(frame, shapes, &weights).min(whole),
-        ))
+
+        // Rounding must not make the result worse than no shape.
+        let weights = solve(&normal, &right)?;
+        let error = self.squared_error(frame, shapes, &weights).min(whole);
+        Ok(FrameFit { weights, error })
     }
 
-    /// The squared distances of a frame with the shapes at `weights`.
-    fn missed(&self, frame: usize, shapes: &[Vec<DVec3>], weights: &[f64]) -> f64 {
-        let miss = |vertex: usize| {
+    /// The squared error of a frame with the shapes at `weights`.
+    fn squared_error(&self, frame: usize, shapes: &[Vec<DVec3>], weights: &[f64]) -> f64 {
+        let error = |vertex: usize| {
             let (map, left) = self.at(frame, vertex);
             let shape: DVec3 = shapes
                 .iter()
@@ -179,7 +193,17 @@ impl Leftovers<'_> {
                 .sum();
             (map * shape - left).length_squared()
         };
-        (0..self.clip.reference().vertex_count()).map(miss).sum()
+        (0..self.clip.reference().vertex_count()).map(error).sum()
+    }
+}
+
+/// `(AᵀA + ε²I)⁻¹ Aᵀ e`, for a map of the given size.
+fn damped_inverse(map: DMat3, size: f64, residual: DVec3) -> DVec3 {
+    let damping = DMat3::from_diagonal(DVec3::splat((DAMPING * size).powi(2)));
+    if size > 0.0 {
+        (map.transpose() * map + damping).inverse() * (map.transpose() * residual)
+    } else {
+        DVec3::ZERO
     }
 }
 
@@ -188,95 +212,109 @@ fn blended(influences: &[Influence], motions: &[DAffine3]) -> DAffine3 {
         matrix3: DMat3::ZERO,
         translation: DVec3::ZERO,
     };
+
     for influence in influences {
         let motion = &motions[influence.bone as usize];
         sum.matrix3 += motion.matrix3 * influence.weight;
         sum.translation += motion.translation * influence.weight;
     }
+
     sum
 }
 
-/// The first left singular vectors of the frames, each as large as the frame that has most of it,
-/// in single precision.
+/// The first left singular vectors of the frames, in single precision. Each has the size of its
+/// part in the frame that contains most of it.
 fn shapes(frames: &[Vec<DVec3>], count: usize, least: f64) -> Result<Vec<Vec<DVec3>>, LearnError> {
-    let dot = |a: &[DVec3], b: &[DVec3]| a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum::<f64>();
-    let products = parallel::map(frames.len(), 1, |row| {
-        (0..=row)
-            .map(|column| dot(&frames[row], &frames[column]))
-            .collect::<Vec<f64>>()
-    });
-    let gram = DenseMatrix::from_fn(frames.len(), frames.len(), |row, column| {
-        products[row.max(column)][row.min(column)]
-    });
+    let gram = gram_matrix(frames);
     let (values, vectors) = symmetric_eigen(gram.as_ref())?;
     let largest = values.last().copied().unwrap_or(0.0);
-    let kept = (0..frames.len())
-        .rev()
-        .take(count)
-        .take_while(|&k| values[k] > LEAST_SIZE * LEAST_SIZE * largest);
-    let shape = |k: usize| {
+
+    // Eigenvalues ascend.
+    let mut shapes = Vec::new();
+    for k in (0..frames.len()).rev().take(count) {
+        let is_kept = values[k] > LEAST_SIZE * LEAST_SIZE * largest;
+        if !is_kept {
+            break;
+        }
         let own: Vec<f64> = (0..frames.len()).map(|frame| vectors[(frame, k)]).collect();
-        // The first of the greatest gives size and sign: its weight is 1.
-        let most = own
+        let shape = shape_of(frames, &own, least);
+        if shape.iter().any(|d| *d != DVec3::ZERO) {
+            shapes.push(shape);
+        }
+    }
+    Ok(shapes)
+}
+
+/// The inner products of all pairs of frames.
+fn gram_matrix(frames: &[Vec<DVec3>]) -> DenseMatrix<f64> {
+    let dot = |a: &[DVec3], b: &[DVec3]| a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum::<f64>();
+    let lower = parallel::map(frames.len(), 1, |row| {
+        let columns = frames[..=row].iter();
+        columns
+            .map(|column| dot(&frames[row], column))
+            .collect::<Vec<f64>>()
+    });
+    DenseMatrix::from_fn(frames.len(), frames.len(), |row, column| {
+        lower[row.max(column)][row.min(column)]
+    })
+}
+
+/// The combination of the frames by an eigenvector.
+fn shape_of(frames: &[Vec<DVec3>], eigenvector: &[f64], least: f64) -> Vec<DVec3> {
+    // The first entry of the greatest magnitude gives size and sign: in its frame, the weight is 1.
+    let most = eigenvector
+        .iter()
+        .copied()
+        .reduce(|most, own| if own.abs() > most.abs() { own } else { most })
+        .unwrap_or(1.0);
+
+    parallel::map(frames[0].len(), 1024, |vertex| {
+        let sum: DVec3 = eigenvector
             .iter()
-            .copied()
-            .reduce(|most, own| if own.abs() > most.abs() { own } else { most })
-            .unwrap_or(1.0);
-        let at = |vertex: usize| {
-            let sum: DVec3 = own
-                .iter()
-                .zip(frames)
-                .map(|(weight, frame)| frame[vertex] * *weight)
-                .sum();
-            let moved = (sum * most).as_vec3().as_dvec3();
-            if moved.length() >= least {
-                moved
-            } else {
-                DVec3::ZERO
-            }
-        };
-        parallel::map(frames[0].len(), 1024, at)
-    };
-    Ok(kept
-        .map(shape)
-        .filter(|shape| shape.iter().any(|d| *d != DVec3::ZERO))
-        .collect())
+            .zip(frames)
+            .map(|(weight, frame)| frame[vertex] * *weight)
+            .sum();
+        let displacement = (sum * most).as_vec3().as_dvec3();
+        if displacement.length() >= least {
+            displacement
+        } else {
+            DVec3::ZERO
+        }
+    })
 }
 
 fn targets(shapes: &[Vec<DVec3>]) -> Vec<Target> {
     let digits = shapes.len().saturating_sub(1).to_string().len();
-    let target = |(k, shape): (usize, &Vec<DVec3>)| {
-        Target::from_dense(
-            format!("corrective_{k:0digits$}"),
-            shape.iter().map(|d| d.as_vec3()),
-        )
-    };
-    shapes.iter().enumerate().map(target).collect()
+    let mut targets = Vec::with_capacity(shapes.len());
+    for (k, shape) in shapes.iter().enumerate() {
+        let name = format!("corrective_{k:0digits$}");
+        targets.push(Target::from_dense(name, shape.iter().map(|d| d.as_vec3())));
+    }
+    targets
 }
 
-/// Solves normal equations of which the lower half is given, in units in which all columns are of
-/// length 1.
-fn solve(normal: &DenseMatrix<f64>, wanted: &[f64]) -> Result<Vec<f64>, LearnError> {
-    let count = wanted.len();
+/// Solves normal equations, given their lower half, with columns scaled to length 1.
+fn solve(normal: &DenseMatrix<f64>, right: &[f64]) -> Result<Vec<f64>, LearnError> {
+    let count = right.len();
     if count == 0 {
         return Ok(Vec::new());
     }
-    let unit: Vec<f64> = (0..count)
-        .map(|k| {
-            if normal[(k, k)] > 0.0 {
-                normal[(k, k)].sqrt()
-            } else {
-                1.0
-            }
-        })
-        .collect();
+
+    // Equal scales keep the pseudo-inverse tolerance meaningful.
+    let mut unit = vec![1.0; count];
+    for k in 0..count {
+        if normal[(k, k)] > 0.0 {
+            unit[k] = normal[(k, k)].sqrt();
+        }
+    }
     let scaled = DenseMatrix::from_fn(count, count, |i, j| {
         normal[(i.max(j), i.min(j))] / (unit[i] * unit[j])
     });
     let inverse = Svd::of(scaled.as_ref())?.pseudo_inverse(Svd::default_tolerance(count, count));
+
     let row = |i: usize| {
         (0..count)
-            .map(|j| inverse[(i, j)] * wanted[j] / unit[j])
+            .map(|j| inverse[(i, j)] * right[j] / unit[j])
             .sum::<f64>()
             / unit[i]
     };
@@ -295,58 +333,66 @@ mod tests {
             .map(|&(bend, twist)| bent(bend, twist))
             .collect();
         let clip = Clip::new("bar", bar(), frames).unwrap();
-        let made =
+        let decomposition =
             SkinningDecomposition::of(&clip, &SkinOptions::default().with_bones(2).with_rounds(5))
                 .unwrap();
-        (clip, made)
+        (clip, decomposition)
     }
 
     #[test]
-    fn the_error_only_falls_with_the_number_of_shapes_and_ends_at_nothing() {
-        let (clip, made) = two_bones();
+    fn the_error_falls_with_the_number_of_shapes_and_ends_at_zero() {
+        let (clip, decomposition) = two_bones();
         let frames = clip.frames().len();
         let errors: Vec<f64> = (0..=frames)
-            .map(|count| made.correctives(&clip, count).unwrap().rms)
+            .map(|count| decomposition.correctives(&clip, count).unwrap().rms)
             .collect();
+
         assert!(
-            (errors[0] - made.rms).abs() < 1e-12 * made.rms,
+            (errors[0] - decomposition.rms).abs() < 1e-12 * decomposition.rms,
             "no shape, no change: {} and {}",
             errors[0],
-            made.rms
+            decomposition.rms
         );
+
         assert!(
             errors
                 .windows(2)
                 .all(|pair| pair[1] <= pair[0] * (1.0 + 1e-9)),
             "{errors:?}"
         );
+
+        // With one shape per frame, the residual is reproduced up to single precision.
         let diagonal = clip.reference().bounds().unwrap().diagonal();
         assert!(
-            errors[frames] < 1e-6 * diagonal && made.rms > 1e-4 * diagonal,
+            errors[frames] < 1e-6 * diagonal && decomposition.rms > 1e-4 * diagonal,
             "{errors:?}"
         );
     }
 
     #[test]
-    fn shapes_and_bones_together_are_as_far_from_the_clip_as_told() {
-        let (clip, made) = two_bones();
-        let two = made.correctives(&clip, 2).unwrap();
+    fn bones_and_shapes_together_have_the_reported_error() {
+        let (clip, decomposition) = two_bones();
+        let two = decomposition.correctives(&clip, 2).unwrap();
         assert_eq!(
             (two.targets.len(), two.weights[0].len(), two.weights.len()),
             (2, 2, clip.frames().len())
         );
+
+        // In the order of an engine: targets first, then bones.
         let rig = pliant_rig::Rig::new(clip.reference().clone(), two.targets.clone()).unwrap();
         let mut squares = 0.0;
-        for (frame, wanted) in clip.frames().iter().enumerate() {
-            let shown = made
-                .skin
-                .blend(&rig.evaluate(&two.weights[frame]), &made.transforms[frame]);
-            squares += shown
+        for (frame, goal) in clip.frames().iter().enumerate() {
+            let skinned = decomposition.skin.blend(
+                &rig.evaluate(&two.weights[frame]),
+                &decomposition.transforms[frame],
+            );
+            squares += skinned
                 .iter()
-                .zip(wanted)
+                .zip(goal)
                 .map(|(a, b)| a.distance_squared(*b))
                 .sum::<f64>();
         }
+
         let rms = (squares / (clip.frames().len() * clip.reference().vertex_count()) as f64).sqrt();
         assert!(
             (rms - two.rms).abs() < 1e-6 * two.rms,
@@ -356,27 +402,37 @@ mod tests {
     }
 
     #[test]
-    fn a_clip_that_bones_show_exactly_needs_no_shape() {
-        let (clip, made) = two_bones();
-        let shown = made.reconstruction(clip.reference().positions());
-        let exact = Clip::new("exact", clip.reference().clone(), shown).unwrap();
-        assert!(made.correctives(&exact, 4).unwrap().targets.is_empty());
+    fn a_clip_that_bones_reproduce_needs_no_shape() {
+        let (clip, decomposition) = two_bones();
+        let skinned = decomposition.reconstruction(clip.reference().positions());
+        let exact = Clip::new("exact", clip.reference().clone(), skinned).unwrap();
+        assert!(
+            decomposition
+                .correctives(&exact, 4)
+                .unwrap()
+                .targets
+                .is_empty()
+        );
     }
 
     #[test]
-    fn a_map_that_blends_to_nothing_is_told_and_stays_finite() {
-        let (clip, mut made) = two_bones();
-        for motions in &mut made.transforms {
-            motions.iter_mut().for_each(|motion| {
+    fn a_singular_map_gives_a_warning_and_finite_shapes() {
+        let (clip, mut decomposition) = two_bones();
+        for motions in &mut decomposition.transforms {
+            for motion in motions.iter_mut() {
                 motion.matrix3 = DMat3::from_diagonal(DVec3::new(1.0, 1.0, 0.0))
-            });
+            }
         }
-        let mended = made.correctives(&clip, 3).unwrap();
+
+        let corrected = decomposition.correctives(&clip, 3).unwrap();
         assert!(
-            mended.problems[0].contains("flat map"),
+            corrected.warnings[0].contains("flat map"),
             "{:?}",
-            mended.problems
+            corrected.warnings
         );
-        assert!(mended.rms.is_finite() && mended.weights.iter().flatten().all(|w| w.is_finite()));
+
+        assert!(
+            corrected.rms.is_finite() && corrected.weights.iter().flatten().all(|w| w.is_finite())
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Weights and motions by turns, until turns gain little.
+//! Alternating minimisation of skinning weights and bone motions, with extrapolation.
 
 use pliant_linalg::nearest_rotation;
 use pliant_mesh::Mesh;
@@ -6,63 +6,69 @@ use pliant_mesh::glam::{DAffine3, DVec3};
 use pliant_rig::{Clip, Influence, Skin};
 
 use super::clustering::{Clusters, RIGID};
+use super::decomposition::SkinningDecomposition;
+use super::minimum_norm_point::Combination;
 use super::motions::{BoneKind, improve_motions};
-use super::moving_points::{Motion, MovingPoints};
-use super::nearest_in_hull::Mix;
-use super::weights::{Curiosity, Smoothing, improve_weights};
-use super::{SkinOptions, SkinningDecomposition};
+use super::options::SkinOptions;
+use super::trajectories::{Motion, Trajectories};
+use super::weights::{SearchSchedule, Smoothing, improve_weights};
 use crate::LearnError;
 
-/// Rounds stop where ten of them lower the sum of squared errors by less than this part of it.
-/// *Measured*: going on to a quarter of it takes half as long again and lowers the RMS of the
-/// shared clips by 1 % at most.
+/// The alternation ends when ten rounds lower the squared error by less than this part of it.
+/// *Measured*: with a quarter of this value it takes half as long again, and the RMS of the shared
+/// clips falls by 1 % at most.
 const LEAST_GAIN: f64 = 0.08;
 
-/// How nearly equal motions are one, in units of the diagonal.
-const ALIKE: f64 = 1e-6;
+/// Difference below which two motions are equal, in units of the diagonal.
+const EQUAL_MOTIONS: f64 = 1e-6;
 
-/// How far motions are first carried on, as a part of their last step; it grows while that helps,
-/// and is halved where it does not.
-const FIRST_REACH: f64 = 0.5;
+/// First extrapolation, relative to the last step. It grows while the error falls, and is halved
+/// otherwise.
+const FIRST_EXTRAPOLATION: f64 = 0.5;
 
-/// How much farther motions are carried on after each round that helped.
-const REACH_GROWTH: f64 = 1.2;
+/// Growth of the extrapolation after each successful round.
+const EXTRAPOLATION_GROWTH: f64 = 1.2;
 
-/// The farthest that motions are carried on.
-const MOST_REACH: f64 = 8.0;
+/// The largest extrapolation.
+const MOST_EXTRAPOLATION: f64 = 8.0;
 
-/// Weights and motions on their way.
+/// The state of the alternation.
 pub(super) struct Fit<'a> {
-    points: &'a MovingPoints,
+    points: &'a Trajectories,
     options: &'a SkinOptions,
     mesh: &'a Mesh,
     motions: Vec<Vec<Motion>>,
-    mixes: Vec<Mix>,
-    curiosity: Curiosity,
-    /// What the clusters leave of the squared distances.
+    combinations: Vec<Combination>,
+    schedule: SearchSchedule,
+    /// Squared error of the clusters.
     clusters_error: f64,
+}
+
+/// The best weights and motions so far.
+struct Best {
+    error: f64,
+    motions: Vec<Vec<Motion>>,
+    combinations: Vec<Combination>,
 }
 
 impl<'a> Fit<'a> {
     pub(super) fn of(
-        points: &'a MovingPoints,
+        points: &'a Trajectories,
         mesh: &'a Mesh,
         clusters: Clusters,
         options: &'a SkinOptions,
     ) -> Self {
-        let mixes = clusters
-            .of_vertex
-            .iter()
-            .map(|&cluster| Mix::one(cluster))
-            .collect();
         let clusters_error = clusters.error();
+        let of_vertex = clusters.of_vertex.iter();
         Self {
             points,
             options,
             mesh,
+            combinations: of_vertex
+                .map(|&cluster| Combination::one(cluster))
+                .collect(),
             motions: clusters.motions,
-            mixes,
-            curiosity: Curiosity::new(points.vertex_count()),
+            schedule: SearchSchedule::new(points.vertex_count()),
             clusters_error,
         }
     }
@@ -77,66 +83,86 @@ impl<'a> Fit<'a> {
             &self.motions,
             self.options.influences,
             smoothing,
-            &mut self.curiosity,
-            &mut self.mixes,
+            &mut self.schedule,
+            &mut self.combinations,
         )
     }
 
-    /// Improves weights and motions by turns until that gains little, and gives the number of
-    /// rounds.
+    /// Improves weights and motions in alternation until the error falls slowly. Returns the number
+    /// of rounds.
     ///
-    /// Motions are carried on along their last step, since turns alone creep; where that made it
-    /// worse, they go back.
+    /// Motions are extrapolated along their last step; a round that increases the error is undone.
     pub(super) fn run(&mut self) -> usize {
-        if self.clusters_error
-            <= RIGID * (self.points.vertex_count() * self.points.frame_count()) as f64
-        {
-            return 0; // Nothing is left to improve, and rounding would only pull equal bones apart.
+        let samples = self.points.vertex_count() * self.points.frame_count();
+        if self.clusters_error <= RIGID * samples as f64 {
+            return 0; // The clusters are exact; rounding would only separate equal bones.
         }
-        let mut best = (
-            self.improve_weights(),
-            self.motions.clone(),
-            self.mixes.clone(),
-        );
-        let (mut errors, mut reach, mut plain) = (vec![best.0], FIRST_REACH, self.motions.clone());
+
+        let error = self.improve_weights();
+        let mut best = self.state(error);
+        let mut errors = vec![error];
+        let mut extrapolation = FIRST_EXTRAPOLATION;
+        let mut plain = self.motions.clone();
         for round in 1..=self.options.rounds {
+            // Extrapolation along the step from the previous to the improved motions.
             let before = std::mem::replace(&mut plain, self.motions.clone());
-            improve_motions(self.points, &self.mixes, self.options.kind, &mut plain);
-            self.motions = carried_on(&before, &plain, reach, self.options.kind);
+            improve_motions(
+                self.points,
+                &self.combinations,
+                self.options.kind,
+                &mut plain,
+            );
+            self.motions = extrapolated(&before, &plain, extrapolation, self.options.kind);
+
             let error = self.improve_weights();
-            if error < best.0 {
-                best = (error, self.motions.clone(), self.mixes.clone());
-                reach = (reach * REACH_GROWTH).min(MOST_REACH);
+            if error < best.error {
+                best = self.state(error);
+                extrapolation = (extrapolation * EXTRAPOLATION_GROWTH).min(MOST_EXTRAPOLATION);
             } else {
-                (self.motions, self.mixes) = (best.1.clone(), best.2.clone());
+                // Undo the round, and extrapolate less.
+                self.motions.clone_from(&best.motions);
+                self.combinations.clone_from(&best.combinations);
                 plain.clone_from(&self.motions);
-                reach *= 0.5;
+                extrapolation *= 0.5;
             }
-            errors.push(best.0);
-            if round >= 10 && errors[round - 10] - best.0 < LEAST_GAIN * best.0 {
+
+            errors.push(best.error);
+            // Convergence is measured over ten rounds, because single rounds fluctuate.
+            if round >= 10 && errors[round - 10] - best.error < LEAST_GAIN * best.error {
                 return round;
             }
         }
         self.options.rounds
     }
 
-    /// A sentence about bones that move just as others do.
-    fn repeated(&self) -> Option<String> {
-        let alike = |a: &Motion, b: &Motion| {
-            a.turn.abs_diff_eq(b.turn, ALIKE) && a.shift.abs_diff_eq(b.shift, ALIKE)
-        };
-        let same = |a: usize, b: usize| {
-            self.motions[a]
-                .iter()
-                .zip(&self.motions[b])
-                .all(|(a, b)| alike(a, b))
-        };
+    fn state(&self, error: f64) -> Best {
+        Best {
+            error,
+            motions: self.motions.clone(),
+            combinations: self.combinations.clone(),
+        }
+    }
+
+    /// A warning about bones with the same motions as others.
+    fn equal_bones_warning(&self) -> Option<String> {
         let bones = self.motions.len();
-        let repeated = (0..bones)
-            .filter(|&bone| (0..bone).any(|other| same(other, bone)))
-            .count();
-        (repeated > 0)
-            .then(|| format!("{repeated} of {bones} bones move just as others do; {} bones show the clip as well", bones - repeated))
+        let mut repeated = 0;
+        for bone in 0..bones {
+            let others = &self.motions[..bone];
+            if others
+                .iter()
+                .any(|other| are_equal(other, &self.motions[bone]))
+            {
+                repeated += 1;
+            }
+        }
+        if repeated == 0 {
+            return None;
+        }
+        Some(format!(
+            "{repeated} of {bones} bones have the same motion as others; {} bones approximate the clip equally well",
+            bones - repeated
+        ))
     }
 
     pub(super) fn finish(
@@ -144,67 +170,73 @@ impl<'a> Fit<'a> {
         clip: &Clip,
         rounds: usize,
     ) -> Result<SkinningDecomposition, LearnError> {
-        let influences = |mix: &Mix| {
-            mix.iter()
-                .map(|(bone, weight)| Influence {
-                    bone: bone as u32,
-                    weight,
-                })
-                .collect()
-        };
-        let skin = Skin::new(self.motions.len(), self.mixes.iter().map(influences))?;
-        let in_frame = |frame: usize| {
-            self.motions
-                .iter()
-                .map(|of_bone| self.points.in_clip(frame, &of_bone[frame]))
-                .collect()
-        };
-        let transforms: Vec<Vec<DAffine3>> = (0..self.points.frame_count()).map(in_frame).collect();
-        let problems = self.repeated().into_iter().collect();
-        let mut made = SkinningDecomposition {
+        let skin = Skin::new(self.motions.len(), self.combinations.iter().map(influences))?;
+        let mut transforms: Vec<Vec<DAffine3>> = Vec::with_capacity(self.points.frame_count());
+        for frame in 0..self.points.frame_count() {
+            let bones = self.motions.iter();
+            let in_clip = bones.map(|of_bone| self.points.in_clip(frame, &of_bone[frame]));
+            transforms.push(in_clip.collect());
+        }
+
+        let mut decomposition = SkinningDecomposition {
             skin,
             transforms,
             rms: 0.0,
             rounds,
-            problems,
+            warnings: self.equal_bones_warning().into_iter().collect(),
         };
-        let shown = made.reconstruction(clip.reference().positions());
-        made.rms = rms(&shown, clip.frames());
-        Ok(made)
+        // The error in the units of the clip, with the rounded weights of the skin.
+        let reconstruction = decomposition.reconstruction(clip.reference().positions());
+        decomposition.rms = rms(&reconstruction, clip.frames());
+        Ok(decomposition)
     }
 }
 
-/// `to` and beyond, by the part `reach` of the way from `from`.
-fn carried_on(
+fn influences(combination: &Combination) -> Vec<Influence> {
+    let weights = combination.iter();
+    weights
+        .map(|(bone, weight)| Influence {
+            bone: bone as u32,
+            weight,
+        })
+        .collect()
+}
+
+fn are_equal(a: &[Motion], b: &[Motion]) -> bool {
+    a.iter().zip(b).all(|(a, b)| {
+        a.linear.abs_diff_eq(b.linear, EQUAL_MOTIONS)
+            && a.translation.abs_diff_eq(b.translation, EQUAL_MOTIONS)
+    })
+}
+
+/// Motions beyond `to`, by `factor` times the step from `from` to `to`.
+fn extrapolated(
     from: &[Vec<Motion>],
     to: &[Vec<Motion>],
-    reach: f64,
+    factor: f64,
     kind: BoneKind,
 ) -> Vec<Vec<Motion>> {
     let beyond = |(from, to): (&Motion, &Motion)| {
-        let turn = to.turn + (to.turn - from.turn) * reach;
-        let turn = if kind == BoneKind::Rigid {
-            nearest_rotation(turn)
-        } else {
-            turn
-        };
+        // An extrapolated rotation is projected back to SO(3).
+        let linear = to.linear + (to.linear - from.linear) * factor;
         Motion {
-            turn,
-            shift: to.shift + (to.shift - from.shift) * reach,
+            linear: match kind {
+                BoneKind::Rigid => nearest_rotation(linear),
+                BoneKind::Affine => linear,
+            },
+            translation: to.translation + (to.translation - from.translation) * factor,
         }
     };
-    from.iter()
-        .zip(to)
+    let bones = from.iter().zip(to);
+    bones
         .map(|(from, to)| from.iter().zip(to).map(beyond).collect())
         .collect()
 }
 
-/// The root of the mean squared distance between two clips.
-fn rms(shown: &[Vec<DVec3>], wanted: &[Vec<DVec3>]) -> f64 {
-    let squares = shown
-        .iter()
-        .flatten()
-        .zip(wanted.iter().flatten())
-        .map(|(a, b)| a.distance_squared(*b));
-    (squares.sum::<f64>() / shown.iter().map(Vec::len).sum::<usize>() as f64).sqrt()
+/// RMS distance between two clips.
+fn rms(a: &[Vec<DVec3>], b: &[Vec<DVec3>]) -> f64 {
+    let pairs = a.iter().flatten().zip(b.iter().flatten());
+    let squares: f64 = pairs.map(|(a, b)| a.distance_squared(*b)).sum();
+    let count: usize = a.iter().map(Vec::len).sum();
+    (squares / count as f64).sqrt()
 }

@@ -1,16 +1,16 @@
-//! Examples with detail: a smooth base in every pose, and heights above it.
+//! Detailed examples: a smooth base in every pose, and heights above it.
 //!
-//! **Sources.** Detailed poses whose vertices are those of the subdivided base; any surfaces
-//! (scans), one for each pose, met along the normals; or the examples alone, which are then
-//! smoothed to be their own base.
+//! **Input.** Detailed poses with the vertices of the subdivided base; any surfaces (scans), one
+//! for each pose, sampled along the normals; or the examples alone, whose smoothed shapes become
+//! their bases.
 //!
-//! **Equation.** Smoothing moves a vertex `x` to `s` and shifts it along the surface, too; only the
-//! part along the normal `n` of the smooth surface is taken, `b = x + n (n·(s − x))`, so that
-//! heights bring the example back, but for how far the normals of `b`, which heights stand on,
-//! differ from `n`: [`DetailReport::beside_edges`].
+//! **Equation.** Smoothing moves a vertex `x` to `s`, also along the surface. Only the part along
+//! the normal `n` of the smooth surface is used, `b = x + n (n·(s − x))`, so that heights reproduce
+//! the example except for the difference between `n` and the normals of `b`:
+//! [`DetailReport::beside_edges`].
 //!
 //! **Source.** Huang et al. 2012, section 5. Smoothing a registered set into its own base is
-//! *ours*.
+//! our own.
 
 use pliant_linalg::parallel;
 use pliant_mesh::glam::DVec3;
@@ -18,22 +18,23 @@ use pliant_mesh::{Mesh, Smoother, SmoothingOptions};
 use pliant_rig::Clip;
 
 use super::layer::Details;
-use super::rays::{Met, heights_by_rays};
+use super::rays::{RayHeights, heights_by_rays};
 use super::surface::DetailSurface;
 use crate::{Examples, LearnError};
 
 /// Vertices in one parallel task.
 const VERTICES_PER_TASK: usize = 4096;
 
-/// What was found while heights were measured.
+/// Statistics of the measured heights.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DetailReport {
     /// RMS height over all examples, in mean edges of the detailed mesh.
     pub height_edges: f64,
-    /// RMS of what lies beside the normals and is not learned, in mean edges; zero for scans,
-    /// which have no vertices to compare.
+    /// RMS of the tangential distances, which are not learned, in mean edges; zero for scans,
+    /// which have no corresponding vertices.
     pub beside_edges: f64,
-    /// For each example how many vertices met no surface; they are filled smoothly.
+    /// For each example, the number of vertices whose ray met no surface; their heights are
+    /// interpolated.
     pub missed: Vec<usize>,
 }
 
@@ -49,15 +50,15 @@ impl DetailedExamples {
     /// Pairs of smoothing steps. *Measured* on the hand specimen: at 40 the folds are gone from the
     /// base, while its fingers keep their thickness.
     pub const DEFAULT_SMOOTHING: usize = 40;
-    /// How far a scan may be from the base, in mean edges of the base. *Ours*: a crease is no
-    /// deeper than its triangles are wide.
+    /// The largest distance of a scan from the base, in mean edges of the base. *Chosen*: a crease
+    /// is not deeper than its triangles are wide.
     pub const DEFAULT_REACH: f64 = 2.0;
 
     /// From detailed poses in the order of the examples, the reference first, with the vertices of
     /// the base subdivided `levels` times.
     ///
     /// # Errors
-    /// Another number of poses or vertices than it takes; positions that are not finite.
+    /// A wrong number of poses or vertices; positions that are not finite.
     pub fn from_poses<'a>(
         base: Examples,
         levels: usize,
@@ -68,7 +69,7 @@ impl DetailedExamples {
     }
 
     /// From a clip of detailed poses: vertex by vertex where its faces are those of the subdivided
-    /// base, else met along the normals.
+    /// base, otherwise sampled along the normals.
     ///
     /// # Errors
     /// As [`from_poses`](Self::from_poses) and [`from_surfaces`](Self::from_surfaces).
@@ -82,11 +83,13 @@ impl DetailedExamples {
         let mesh = clip.reference();
         let poses =
             std::iter::once(mesh.positions()).chain(clip.frames().iter().map(Vec::as_slice));
+        // The same triangles in any order identify the subdivided base.
         if surface.vertex_count() == mesh.vertex_count()
             && sorted_triangles(surface.mesh()) == sorted_triangles(mesh)
         {
             return Self::of_poses(base, surface, poses);
         }
+
         Self::of_surfaces(
             base,
             surface,
@@ -99,12 +102,12 @@ impl DetailedExamples {
     /// three quarters of its vertices.
     #[must_use]
     pub fn levels_for(base: &Mesh, detailed_vertices: usize) -> usize {
-        let (mut vertices, mut edges, mut triangles) = (
-            base.vertex_count(),
-            base.topology().edges().len(),
-            base.triangles().len(),
-        );
+        let mut vertices = base.vertex_count();
+        let mut edges = base.topology().edges().len();
+        let mut triangles = base.triangles().len();
+
         let mut levels = 0;
+        // Each level splits edges and triangles: V + E, 2E + 3T, 4T.
         while 4 * vertices < 3 * detailed_vertices
             && levels < DetailSurface::MOST_LEVELS
             && triangles > 0
@@ -113,6 +116,7 @@ impl DetailedExamples {
                 (vertices + edges, 2 * edges + 3 * triangles, 4 * triangles);
             levels += 1;
         }
+
         levels
     }
 
@@ -124,12 +128,15 @@ impl DetailedExamples {
         let mut heights = Vec::with_capacity(base.count());
         let mut beside = 0.0;
         let mut poses = poses.into_iter();
+
         for (example, pose) in poses.by_ref().take(base.count()).enumerate() {
             check_pose(pose, example, &surface)?;
             let (found, rms) = surface.heights(base.pose(example), pose);
             heights.push(found);
             beside += rms * rms;
         }
+
+        // Surplus poses are counted for the error message.
         let found = heights.len() + poses.count();
         if found != base.count() {
             return Err(LearnError::DetailCount {
@@ -137,21 +144,23 @@ impl DetailedExamples {
                 expected: base.count(),
             });
         }
+
         let rms = (beside / base.count() as f64).sqrt();
         Ok(Self::assemble(
             base,
             Details {
                 surface,
                 heights,
-                steered: false,
+                controls_detailed_surface: false,
             },
             rms,
             Vec::new(),
         ))
     }
 
-    /// From any surfaces in the order of the examples, the reference first, each asked for when it
-    /// is needed and dropped after. Rays go `reach` mean edges of the base far.
+    /// From any surfaces in the order of the examples, the reference first. Each surface is read
+    /// when it is needed and dropped afterwards. Rays have a length of `reach` mean edges of the
+    /// base.
     ///
     /// # Errors
     /// Another number of surfaces than examples, a reach that is not above zero, or whatever a
@@ -180,21 +189,26 @@ impl DetailedExamples {
             }
             .into());
         }
+
+        // The reach is given in mean edges of the base.
         let reach = reach * base.reference().mean_edge_length();
-        let (mut heights, mut missed) = (Vec::new(), Vec::new());
+        let mut heights = Vec::new();
+        let mut missed = Vec::new();
         for (example, scan) in surfaces.into_iter().enumerate() {
             let scan = scan?;
             if example < base.count() {
-                let Met {
+                let RayHeights {
                     heights: found,
                     missed: count,
                 } = heights_by_rays(&surface, base.pose(example), &scan, reach)?;
                 heights.push(found);
                 missed.push(count);
             } else {
+                // Surplus surfaces are only counted, for the error message.
                 missed.push(0);
             }
         }
+
         if missed.len() != base.count() {
             return Err(LearnError::DetailCount {
                 found: missed.len(),
@@ -202,22 +216,24 @@ impl DetailedExamples {
             }
             .into());
         }
+
         Ok(Self::assemble(
             base,
             Details {
                 surface,
                 heights,
-                steered: false,
+                controls_detailed_surface: false,
             },
             0.0,
             missed,
         ))
     }
 
-    /// From detailed examples without a base: `rounds` of smoothing make one with the same faces.
+    /// From detailed examples without a base: smoothing in `rounds` makes a base with the same
+    /// faces.
     ///
     /// # Errors
-    /// No rounds, or more than make sense.
+    /// No rounds, or more than 10,000.
     pub fn by_smoothing(examples: &Examples, rounds: usize) -> Result<Self, LearnError> {
         if !(1..=10_000).contains(&rounds) {
             return Err(LearnError::BadNumber {
@@ -226,8 +242,10 @@ impl DetailedExamples {
                 needed: "from 1 to 10000",
             });
         }
+
         let reference = examples.reference();
-        // The plain step would shrink fingertips to needles, whose normals no height can stand on.
+        // A smoothing step without a pass band would shrink fingertips to needles, whose normals
+        // are useless.
         let smoothing = SmoothingOptions::default()
             .with_iterations(rounds)
             .with_pass_band(SmoothingOptions::DEFAULT_PASS_BAND);
@@ -236,11 +254,12 @@ impl DetailedExamples {
         let mut bases =
             (0..examples.count()).map(|i| flattened(&sheet, &smoother, examples.pose(i)));
         let reference = reference.posed(bases.next().expect("there is a reference"))?;
+
         let base = Examples::new(reference, bases.collect(), examples.names().to_vec())?;
         let details = Self::from_poses(base, 0, (0..examples.count()).map(|i| examples.pose(i)))?;
         Ok(Self {
             details: Details {
-                steered: true,
+                controls_detailed_surface: true,
                 ..details.details
             },
             ..details
@@ -253,18 +272,22 @@ impl DetailedExamples {
             .mesh()
             .mean_edge_length()
             .max(f64::MIN_POSITIVE);
+
+        // RMS over all vertices of all examples.
         let squared: f64 = details
             .heights
             .iter()
             .flatten()
             .map(|&height| f64::from(height).powi(2))
             .sum();
+
         let count = (details.heights.len() * details.surface.vertex_count()).max(1);
         let report = DetailReport {
             height_edges: (squared / count as f64).sqrt() / edge,
             beside_edges: beside / edge,
             missed,
         };
+
         Self {
             base,
             details,
@@ -290,34 +313,31 @@ impl DetailedExamples {
         &self.details.heights[example]
     }
 
-    /// What was found while heights were measured.
+    /// Statistics of the measured heights.
     #[must_use]
     pub fn report(&self) -> &DetailReport {
         &self.report
     }
 }
 
-/// Each triangle from its least corner on, in order: equal for the same faces in any order.
+/// Triangles with their least corner first, sorted: equal for the same faces in any order.
 fn sorted_triangles(mesh: &Mesh) -> Vec<[u32; 3]> {
-    let turned = |&[a, b, c]: &[u32; 3]| {
-        [[a, b, c], [b, c, a], [c, a, b]]
-            .into_iter()
-            .min()
-            .expect("three turns")
-    };
-    let mut triangles: Vec<[u32; 3]> = mesh.triangles().iter().map(turned).collect();
+    let mut triangles = mesh.triangles().to_vec();
+    for [a, b, c] in &mut triangles {
+        let rotations = [[*a, *b, *c], [*b, *c, *a], [*c, *a, *b]];
+        [*a, *b, *c] = rotations.into_iter().min().expect("three rotations");
+    }
     triangles.sort_unstable();
     triangles
 }
 
 fn check_pose(pose: &[DVec3], example: usize, surface: &DetailSurface) -> Result<(), LearnError> {
     if pose.len() != surface.vertex_count() {
-        let (found, expected, levels) = (pose.len(), surface.vertex_count(), surface.levels());
         return Err(LearnError::DetailSize {
             example,
-            found,
-            expected,
-            levels,
+            found: pose.len(),
+            expected: surface.vertex_count(),
+            levels: surface.levels(),
         });
     }
     match pose.iter().position(|p| !p.is_finite()) {
@@ -326,7 +346,7 @@ fn check_pose(pose: &[DVec3], example: usize, surface: &DetailSurface) -> Result
     }
 }
 
-/// A pose without its fine detail: moved along the normals of its smoothed self only.
+/// A pose without its fine detail: moved only along the normals of the smoothed pose.
 fn flattened(sheet: &DetailSurface, smoother: &Smoother, pose: &[DVec3]) -> Vec<DVec3> {
     let smooth = smoother.smooth(pose);
     let normals = sheet.normals(&smooth);

@@ -1,4 +1,4 @@
-//! The trained details of a model.
+//! Detail layer: trained heights on top of the base of a model.
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
@@ -10,9 +10,9 @@ use super::options::{DetailOptions, DetailSettings};
 use super::regression::{DetailRegression, HeightGrams};
 use super::surface::DetailSurface;
 use crate::LearnError;
-use crate::workbench::Workbench;
+use crate::training::TrainingData;
 
-/// Heights that follow the control points, on a surface that follows the base.
+/// Heights that depend on the control points, on the subdivided base.
 #[derive(Debug)]
 pub struct DetailLayer {
     surface: DetailSurface,
@@ -20,58 +20,62 @@ pub struct DetailLayer {
     regression: DetailRegression,
     options: DetailOptions,
     /// Whether control points are vertices of the detailed surface.
-    steered: bool,
+    controls_detailed_surface: bool,
 }
 
 impl DetailLayer {
-    /// Learns from all examples. The bench holds the base of the very examples.
+    /// Trains on all examples; `data` holds their bases.
     pub(crate) fn train(
-        bench: &Workbench,
+        data: &TrainingData,
         detailed: Details,
         options: &DetailOptions,
     ) -> Result<Self, LearnError> {
         let Details {
             surface,
             heights,
-            steered,
+            controls_detailed_surface,
         } = detailed;
-        let blend = || blend_of(bench.examples.reference(), &bench.control, &surface);
-        let wanted = options.may_blend().then(blend);
-        let grams = HeightGrams::of(&heights, wanted.as_deref(), bench.control.count());
-        let regression = DetailRegression::train(bench, &grams, &bench.everything(), options)?;
+        let blend = options
+            .may_blend()
+            .then(|| blend_of(data.examples.reference(), &data.control, &surface));
+        // The selection needs Gram matrices only.
+        let grams = HeightGrams::of(&heights, blend.as_deref(), data.control.count());
+        let regression = DetailRegression::train(data, &grams, &data.all_examples(), options)?;
+
+        // The maps are sorted for the blend that the regression chose.
         let maps = HeightMaps::new(
             &heights,
-            wanted.as_deref().filter(|_| regression.is_blended()),
+            blend.as_deref().filter(|_| regression.is_blended()),
         );
+
         Ok(Self {
             surface,
             maps,
             regression,
             options: *options,
-            steered,
+            controls_detailed_surface,
         })
     }
 
-    /// The detailed mesh in the reference pose of the base, without its heights: faces, groups and
-    /// UVs.
+    /// The subdivided base in its reference pose, without heights: faces, groups and UVs.
     #[must_use]
     pub fn mesh(&self) -> &Mesh {
         self.surface.mesh()
     }
 
-    /// How often the base is subdivided.
+    /// Number of subdivisions of the base.
     #[must_use]
     pub fn levels(&self) -> usize {
         self.surface.levels()
     }
 
-    /// What it was trained with.
+    /// The options of the training.
     #[must_use]
     pub fn options(&self) -> &DetailOptions {
         &self.options
     }
 
-    /// The settings in use, chosen or given; none for
+    /// The hyper-parameters, chosen or given; `None` for
     /// [`DetailMode::Static`](super::DetailMode::Static).
     #[must_use]
     pub fn settings(&self) -> Option<DetailSettings> {
@@ -93,126 +97,133 @@ impl DetailLayer {
     /// The detailed positions of an example of the base.
     pub(crate) fn example(&self, base: &[DVec3], example: usize) -> Vec<DVec3> {
         let heights = self.maps.example(example);
-        self.surface.raised(base, |v| heights[v])
+        self.surface.displaced(base, |v| heights[v])
     }
 
-    /// What each example counts at `control`, to which `base` was driven.
-    pub(crate) fn shares(
+    /// The weight of each example at `control`, where the base is `base`.
+    pub(crate) fn weights(
         &self,
-        bench: &Workbench,
+        data: &TrainingData,
         control: &[DVec3],
         base: &[DVec3],
-    ) -> DetailShares {
-        DetailShares {
-            of_regressions: self.regression.shares(bench, control, base),
+    ) -> DetailWeights {
+        DetailWeights {
+            by_regression: self.regression.weights(data, control, base),
         }
     }
 
-    /// `h = H ω` into a buffer that is kept between frames: one pass over the maps. The buffer is
-    /// read by [`raise`](Self::raise).
+    /// `h = H ω` into a buffer that is reused between frames: one pass over the height maps.
+    /// [`displace`](Self::displace) reads the buffer.
     ///
     /// # Panics
-    /// If the shares are those of another model.
-    pub fn sum_heights(&self, shares: &DetailShares, heights: &mut DetailHeights) {
+    /// If the weights belong to another model.
+    pub fn sum_heights(&self, weights: &DetailWeights, heights: &mut DetailHeights) {
         self.maps
-            .sum_into(&shares.of_regressions, &mut heights.slots);
+            .sum_into(&weights.by_regression, &mut heights.slots);
     }
 
     /// Eq. 4: `base` subdivided, with heights of [`sum_heights`](Self::sum_heights) added along its
     /// normals.
     ///
     /// # Panics
-    /// If `base` has another length than the base mesh, or the heights are those of another model.
+    /// If `base` has another length than the base mesh, or the heights belong to another model.
     #[must_use]
-    pub fn raise(&self, base: &[DVec3], heights: &DetailHeights) -> Vec<DVec3> {
+    pub fn displace(&self, base: &[DVec3], heights: &DetailHeights) -> Vec<DVec3> {
         self.surface
-            .raised(base, |v| self.maps.at(&heights.slots, v))
+            .displaced(base, |v| self.maps.at(&heights.slots, v))
     }
 
-    /// The detailed positions over `base`, which was driven to `control`.
-    pub(crate) fn pose(&self, bench: &Workbench, control: &[DVec3], base: &[DVec3]) -> Vec<DVec3> {
-        let heights = self.summed(bench, control, base);
-        self.surface.raised(base, |v| heights.at(v))
+    /// The detailed positions at `control`, where the base is `base`.
+    pub(crate) fn pose(
+        &self,
+        data: &TrainingData,
+        control: &[DVec3],
+        base: &[DVec3],
+    ) -> Vec<DVec3> {
+        let heights = self.summed(data, control, base);
+        self.surface.displaced(base, |v| heights.at(v))
     }
 
-    /// The heights at `control`, to which `base` was driven.
-    fn summed(&self, bench: &Workbench, control: &[DVec3], base: &[DVec3]) -> Heights<'_> {
-        self.maps.sum(&self.regression.shares(bench, control, base))
+    /// The heights at `control`, where the base is `base`.
+    fn summed(&self, data: &TrainingData, control: &[DVec3], base: &[DVec3]) -> Heights<'_> {
+        self.maps.sum(&self.regression.weights(data, control, base))
     }
 
     /// Whether control points are vertices of the detailed surface rather than of the base.
     #[must_use]
-    pub fn is_steered(&self) -> bool {
-        self.steered
+    pub fn controls_detailed_surface(&self) -> bool {
+        self.controls_detailed_surface
     }
 
-    /// Where the control points of the base are when those of the detailed surface are at
-    /// `control`, and the base is about at `base`.
+    /// Goals of the control points on the base, for goals `control` on the detailed surface; `base`
+    /// is an estimate of the base.
     pub(crate) fn base_goals(
         &self,
-        bench: &Workbench,
+        data: &TrainingData,
         control: &[DVec3],
         base: &[DVec3],
     ) -> Vec<DVec3> {
-        lowered(
+        base_control_points(
             &self.surface,
-            &self.summed(bench, control, base),
-            bench,
+            &self.summed(data, control, base),
+            data,
             control,
             base,
         )
     }
 
     /// The heights alone, by vertex of the detailed mesh.
-    pub(crate) fn heights(&self, bench: &Workbench, control: &[DVec3], base: &[DVec3]) -> Vec<f32> {
-        let heights = self.summed(bench, control, base);
+    pub(crate) fn heights(
+        &self,
+        data: &TrainingData,
+        control: &[DVec3],
+        base: &[DVec3],
+    ) -> Vec<f32> {
+        let heights = self.summed(data, control, base);
         (0..self.surface.vertex_count())
             .map(|v| heights.at(v))
             .collect()
     }
 }
 
-/// Places of control points that are vertices of the detailed surface, less the heights of them
-/// over `base`.
-pub(super) fn lowered(
+/// Positions of control points on the detailed surface, minus their heights over `base`.
+pub(super) fn base_control_points(
     surface: &DetailSurface,
     heights: &Heights<'_>,
-    bench: &Workbench,
+    data: &TrainingData,
     control: &[DVec3],
     base: &[DVec3],
 ) -> Vec<DVec3> {
     let normals = surface.normals(&surface.refine(base));
-    let below = |(place, &v): (&DVec3, &u32)| {
-        *place - normals[v as usize] * f64::from(heights.at(v as usize))
-    };
-    control
-        .iter()
-        .zip(bench.control.vertices())
-        .map(below)
-        .collect()
+    let mut points = Vec::with_capacity(control.len());
+    for (position, &v) in control.iter().zip(data.control.vertices()) {
+        let v = v as usize;
+        points.push(*position - normals[v] * f64::from(heights.at(v)));
+    }
+    points
 }
 
-/// What each example's heights count in one pose.
+/// The weight of each example's heights in one pose.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DetailShares {
-    /// A list over the examples for each regression.
-    of_regressions: Vec<Vec<f32>>,
+pub struct DetailWeights {
+    /// By regression and example.
+    by_regression: Vec<Vec<f32>>,
 }
 
-/// Heights of one pose, in the order that suits the memory.
+/// Heights of one pose, in the memory order of the height maps.
 #[derive(Debug, Clone, Default)]
 pub struct DetailHeights {
     slots: Vec<Lane>,
 }
 
-/// A surface and the heights of each example on it.
+/// A smooth surface and the heights of each example on it.
 #[derive(Debug, Clone)]
 pub(crate) struct Details {
     pub(crate) surface: DetailSurface,
     pub(crate) heights: Vec<Vec<f32>>,
-    /// Whether the detailed surface is what control points are vertices of, as when the base was
-    /// made by smoothing.
-    pub(crate) steered: bool,
+    /// Whether control points are vertices of the detailed surface, as for a base that was made by
+    /// smoothing.
+    pub(crate) controls_detailed_surface: bool,
 }
 
 impl DetailedExamples {

@@ -1,17 +1,17 @@
-//! The heights of all examples, laid out to be summed at the speed of memory.
+//! Height maps of all examples, in a memory layout for fast weighted sums.
 //!
 //! **Problem.** `h = H ω` for hundreds of thousands of vertices and a dozen examples, in every
 //! frame; and where each vertex blends three regressions, `h_v = Σₖ w_{vk} (H ω_{m(v,k)})_v`.
 //!
 //! **Method.** Vertices in blocks of [`LANES`]; a block holds [`LANES`] heights of the first
 //! example, then of the second, and so on: one pass, wide registers, no sum across lanes. Blended
-//! vertices are sorted so that those of a block listen to the same three regressions; the ends of
-//! such groups are filled up with zeros.
+//! vertices are sorted so that those of a block have the same three regressions; the ends of such
+//! groups are filled with zeros.
 
 use std::ops::Range;
 
 use pliant_linalg::parallel;
-use pliant_linalg::wide::{Kernel, run_wide};
+use pliant_linalg::simd::{Kernel, run_vectorized};
 
 use super::blend::BlendEntry;
 
@@ -36,12 +36,12 @@ pub(crate) struct HeightMaps {
     vertices: usize,
 }
 
-/// How blended vertices are sorted into blocks.
+/// The order of blended vertices in blocks.
 #[derive(Debug, Clone)]
 struct BlendedOrder {
-    /// For each block the regressions that its vertices listen to.
+    /// The regressions of each block.
     models: Vec<[u32; BlendEntry::MODELS]>,
-    /// For each block the weights, a lane for each regression.
+    /// The weights of each block, one lane for each regression.
     weights: Vec<[Lane; BlendEntry::MODELS]>,
     slot_of_vertex: Vec<u32>,
 }
@@ -54,16 +54,21 @@ impl HeightMaps {
             None => (0..vertices as u32).collect(),
             Some(blend) => grouped_slots(blend),
         };
-        let at = |example: usize, slot: usize| match slots.get(slot) {
-            Some(&v) if v != NO_VERTEX => heights[example][v as usize],
-            _ => 0.0,
-        };
+
+        // The last block is filled with zeros.
         let blocks = slots.len().div_ceil(LANES);
         let examples = heights.len();
         let lanes = parallel::map(blocks * examples, BLOCKS_PER_TASK, |k| {
-            let (block, example) = (k / examples, k % examples);
-            std::array::from_fn(|lane| at(example, block * LANES + lane))
+            let block = &slots[k / examples * LANES..];
+            let mut lane = [0.0; LANES];
+            for (height, &v) in lane.iter_mut().zip(block) {
+                if v != NO_VERTEX {
+                    *height = heights[k % examples][v as usize];
+                }
+            }
+            lane
         });
+
         Self {
             examples,
             lanes,
@@ -78,40 +83,47 @@ impl HeightMaps {
 
     /// The heights of one example, by vertex.
     pub(crate) fn example(&self, example: usize) -> Vec<f32> {
-        let slot = |v: usize| {
-            self.order
-                .as_ref()
-                .map_or(v, |order| order.slot_of_vertex[v] as usize)
-        };
-        (0..self.vertices)
-            .map(|v| self.lanes[slot(v) / LANES * self.examples + example][slot(v) % LANES])
-            .collect()
+        let mut heights = Vec::with_capacity(self.vertices);
+        for v in 0..self.vertices {
+            let slot = self.slot(v);
+            heights.push(self.lanes[slot / LANES * self.examples + example][slot % LANES]);
+        }
+        heights
     }
 
-    /// `shares` has one list over the examples for each regression.
-    pub(crate) fn sum(&self, shares: &[Vec<f32>]) -> Heights<'_> {
+    /// The slot of a vertex.
+    fn slot(&self, vertex: usize) -> usize {
+        match &self.order {
+            Some(order) => order.slot_of_vertex[vertex] as usize,
+            None => vertex,
+        }
+    }
+
+    /// Weighted sums of the heights; `weights` are by regression and example.
+    pub(crate) fn sum(&self, omega: &[Vec<f32>]) -> Heights<'_> {
         let mut slots = Vec::new();
-        self.sum_into(shares, &mut slots);
+        self.sum_into(omega, &mut slots);
         Heights { maps: self, slots }
     }
 
-    /// As [`sum`](Self::sum), into blocks that are kept between frames.
-    pub(crate) fn sum_into(&self, shares: &[Vec<f32>], slots: &mut Vec<Lane>) {
+    /// As [`sum`](Self::sum), into blocks that are reused between frames.
+    pub(crate) fn sum_into(&self, omega: &[Vec<f32>], slots: &mut Vec<Lane>) {
         slots.resize(self.lanes.len() / self.examples.max(1), [0.0; LANES]);
         parallel::for_each_chunk_mut(slots, BLOCKS_PER_TASK, |start, out| {
+            // The maps hold `examples` lanes for each block.
             let blocks = start..start + out.len();
             let lanes = &self.lanes[blocks.start * self.examples..blocks.end * self.examples];
             match &self.order {
-                None => run_wide(Plain {
+                None => run_vectorized(Plain {
                     lanes,
-                    shares: &shares[0],
+                    omega: &omega[0],
                     out,
                 }),
-                Some(order) => run_wide(Blended {
+                Some(order) => run_vectorized(Blended {
                     lanes,
                     order,
                     blocks,
-                    shares,
+                    omega,
                     out,
                 }),
             }
@@ -120,11 +132,7 @@ impl HeightMaps {
 
     /// The height of a vertex in blocks that were summed.
     pub(crate) fn at(&self, slots: &[Lane], vertex: usize) -> f32 {
-        let slot = self
-            .order
-            .as_ref()
-            .map_or(vertex, |order| order.slot_of_vertex[vertex] as usize);
-        slots.as_flattened()[slot]
+        slots.as_flattened()[self.slot(vertex)]
     }
 }
 
@@ -141,8 +149,8 @@ impl Heights<'_> {
     }
 }
 
-/// For each slot its vertex: vertices with the same regressions together and in order, each group
-/// filled up to whole blocks.
+/// The vertex of each slot: vertices with the same regressions are together and in order, each
+/// group filled up to whole blocks.
 fn grouped_slots(blend: &[BlendEntry]) -> Vec<u32> {
     let mut vertices: Vec<u32> = (0..blend.len() as u32).collect();
     vertices.sort_by_key(|&v| blend[v as usize].models);
@@ -157,29 +165,31 @@ fn grouped_slots(blend: &[BlendEntry]) -> Vec<u32> {
 impl BlendedOrder {
     fn new(blend: &[BlendEntry], slots: &[u32]) -> Self {
         let mut slot_of_vertex = vec![0; blend.len()];
-        slots
-            .iter()
-            .enumerate()
-            .filter(|(_, v)| **v != NO_VERTEX)
-            .for_each(|(slot, &v)| slot_of_vertex[v as usize] = slot as u32);
-        // A group begins with a vertex, never with a filling.
+        for (slot, &v) in slots.iter().enumerate() {
+            if v != NO_VERTEX {
+                slot_of_vertex[v as usize] = slot as u32;
+            }
+        }
+
+        // The first slot of a block always holds a vertex.
         let models = slots
             .chunks(LANES)
             .map(|block| blend[block[0] as usize].models)
             .collect();
-        let weight = |v: u32, k: usize| {
-            if v == NO_VERTEX {
-                0.0
-            } else {
-                blend[v as usize].weights[k]
+
+        let mut weights = Vec::with_capacity(slots.len() / LANES);
+        for block in slots.as_chunks::<LANES>().0 {
+            let mut lanes = [[0.0; LANES]; BlendEntry::MODELS];
+            for (lane, &v) in block.iter().enumerate() {
+                if v != NO_VERTEX {
+                    for (k, weight) in blend[v as usize].weights.into_iter().enumerate() {
+                        lanes[k][lane] = weight;
+                    }
+                }
             }
-        };
-        let weights = slots
-            .as_chunks::<LANES>()
-            .0
-            .iter()
-            .map(|block| std::array::from_fn(|k| block.map(|v| weight(v, k))))
-            .collect();
+            weights.push(lanes);
+        }
+
         Self {
             models,
             weights,
@@ -188,10 +198,10 @@ impl BlendedOrder {
     }
 }
 
-/// `H ω`, one regression for all.
+/// `H ω` with one regression for all vertices.
 struct Plain<'a> {
     lanes: &'a [Lane],
-    shares: &'a [f32],
+    omega: &'a [f32],
     out: &'a mut [Lane],
 }
 
@@ -203,19 +213,19 @@ impl Kernel for Plain<'_> {
         for (sum, block) in self
             .out
             .iter_mut()
-            .zip(self.lanes.chunks_exact(self.shares.len()))
+            .zip(self.lanes.chunks_exact(self.omega.len()))
         {
-            *sum = weighted_sum(block, self.shares);
+            *sum = weighted_sum(block, self.omega);
         }
     }
 }
 
-/// Three regressions, weighed for each vertex.
+/// `H ω` with three weighted regressions for each vertex.
 struct Blended<'a> {
     lanes: &'a [Lane],
     order: &'a BlendedOrder,
     blocks: Range<usize>,
-    shares: &'a [Vec<f32>],
+    omega: &'a [Vec<f32>],
     out: &'a mut [Lane],
 }
 
@@ -224,18 +234,20 @@ impl Kernel for Blended<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let examples = self.shares[0].len();
+        let examples = self.omega[0].len();
         for ((sum, block), k) in self
             .out
             .iter_mut()
             .zip(self.lanes.chunks_exact(examples))
             .zip(self.blocks)
         {
-            let (models, weights) = (&self.order.models[k], &self.order.weights[k]);
-            // Written out: a closure would not be compiled for the wide registers.
-            let a = weighted_sum(block, &self.shares[models[0] as usize]);
-            let b = weighted_sum(block, &self.shares[models[1] as usize]);
-            let c = weighted_sum(block, &self.shares[models[2] as usize]);
+            let models = &self.order.models[k];
+            let weights = &self.order.weights[k];
+            // Written out: the compiler does not use wide registers in a closure.
+            let a = weighted_sum(block, &self.omega[models[0] as usize]);
+            let b = weighted_sum(block, &self.omega[models[1] as usize]);
+            let c = weighted_sum(block, &self.omega[models[2] as usize]);
+
             for lane in 0..LANES {
                 sum[lane] = weights[0][lane] * a[lane]
                     + weights[1][lane] * b[lane]
@@ -246,18 +258,18 @@ impl Kernel for Blended<'_> {
 }
 
 #[inline(always)]
-fn weighted_sum(block: &[Lane], shares: &[f32]) -> Lane {
+fn weighted_sum(block: &[Lane], omega: &[f32]) -> Lane {
     let mut sum = [0.0; LANES];
-    for (lane, &share) in block.iter().zip(shares) {
+    for (lane, &omega) in block.iter().zip(omega) {
         for k in 0..LANES {
-            sum[k] += lane[k] * share;
+            sum[k] += lane[k] * omega;
         }
     }
     sum
 }
 
-/// `G = Σ_v w_v h_v h_vᵀ` over the examples, one for each regression: what every error of a linear
-/// predictor is made of.
+/// `G = Σ_v w_v h_v h_vᵀ` over the examples, one for each regression. The squared error of any
+/// linear predictor is a quadratic form in it.
 pub(crate) fn grams(
     heights: &[Vec<f32>],
     blend: Option<&[BlendEntry]>,
@@ -266,20 +278,22 @@ pub(crate) fn grams(
     let vertices = heights.first().map_or(0, Vec::len);
     let parts = parallel::map(vertices.div_ceil(VERTICES_PER_TASK), 1, |task| {
         let part = task * VERTICES_PER_TASK..vertices.min((task + 1) * VERTICES_PER_TASK);
-        run_wide(GramPart {
+        run_vectorized(GramPart {
             heights,
             blend,
             models,
             part,
         })
     });
+
+    // Partial sums are added in a fixed order.
     let mut sum = vec![vec![0.0; heights.len() * heights.len()]; models];
     for part in parts {
-        sum.iter_mut()
-            .flatten()
-            .zip(part.iter().flatten())
-            .for_each(|(sum, value)| *sum += value);
+        for (sum, value) in sum.iter_mut().flatten().zip(part.iter().flatten()) {
+            *sum += value;
+        }
     }
+
     sum
 }
 
@@ -298,10 +312,11 @@ impl Kernel for GramPart<'_> {
         let examples = self.heights.len();
         let mut grams = vec![vec![0.0; examples * examples]; self.models];
         let mut row = vec![0.0; examples];
+
         for v in self.part {
-            row.iter_mut()
-                .zip(self.heights)
-                .for_each(|(value, heights)| *value = f64::from(heights[v]));
+            for (value, heights) in row.iter_mut().zip(self.heights) {
+                *value = f64::from(heights[v]);
+            }
             match self.blend {
                 None => add_outer(&mut grams[0], &row, 1.0),
                 Some(blend) => {
@@ -311,6 +326,7 @@ impl Kernel for GramPart<'_> {
                 }
             }
         }
+
         grams
     }
 }
@@ -319,9 +335,9 @@ impl Kernel for GramPart<'_> {
 fn add_outer(gram: &mut [f64], row: &[f64], weight: f64) {
     for (line, &value) in gram.chunks_exact_mut(row.len()).zip(row) {
         let scaled = value * weight;
-        line.iter_mut()
-            .zip(row)
-            .for_each(|(sum, other)| *sum += scaled * other);
+        for (sum, other) in line.iter_mut().zip(row) {
+            *sum += scaled * other;
+        }
     }
 }
 
@@ -354,7 +370,7 @@ mod tests {
         (0..100).map(entry).collect()
     }
 
-    fn shares(models: usize) -> Vec<Vec<f32>> {
+    fn omega(models: usize) -> Vec<Vec<f32>> {
         (0..models)
             .map(|m| (0..5).map(|i| (i * 3 + m) as f32 * 0.125 - 0.5).collect())
             .collect()
@@ -362,49 +378,57 @@ mod tests {
 
     #[test]
     fn sums_are_those_of_the_matrix_product_blended_or_not() {
-        let (heights, blend) = (heights(), blend());
-        let product = |v: usize, shares: &[f32]| {
+        let heights = heights();
+        let blend = blend();
+        let product = |v: usize, omega: &[f32]| {
             (0..5)
-                .map(|i| f64::from(heights[i][v]) * f64::from(shares[i]))
+                .map(|i| f64::from(heights[i][v]) * f64::from(omega[i]))
                 .sum::<f64>()
         };
+
         let plain = HeightMaps::new(&heights, None);
         let blended = HeightMaps::new(&heights, Some(&blend));
-        let shares = shares(6);
-        let (one, many) = (plain.sum(&shares[..1]), blended.sum(&shares));
+        let omega = omega(6);
+        let one = plain.sum(&omega[..1]);
+        let many = blended.sum(&omega);
+
         for v in 0..100 {
-            assert!((f64::from(one.at(v)) - product(v, &shares[0])).abs() < 1e-5);
+            assert!((f64::from(one.at(v)) - product(v, &omega[0])).abs() < 1e-5);
             let entry = blend[v];
             let direct: f64 = (0..3)
-                .map(|k| {
-                    f64::from(entry.weights[k]) * product(v, &shares[entry.models[k] as usize])
-                })
+                .map(|k| f64::from(entry.weights[k]) * product(v, &omega[entry.models[k] as usize]))
                 .sum();
             assert!((f64::from(many.at(v)) - direct).abs() < 1e-5);
         }
+
         assert!((0..5).all(|i| plain.example(i) == heights[i] && blended.example(i) == heights[i]));
     }
 
     #[test]
     fn a_gram_gives_the_squared_sum_of_any_mixture() {
-        let (heights, blend) = (heights(), blend());
+        let heights = heights();
+        let blend = blend();
         let mixture = [0.5, -1.0, 2.0, 0.0, 0.25];
         let mixed = |v: usize| {
             (0..5)
                 .map(|i| f64::from(heights[i][v]) * mixture[i])
                 .sum::<f64>()
         };
+
         let form = |gram: &[f64]| {
             (0..25)
                 .map(|k| mixture[k / 5] * gram[k] * mixture[k % 5])
                 .sum::<f64>()
         };
+        // Σ_v (Σᵢ cᵢ h_{iv})² = cᵀ G c.
         let direct: f64 = (0..100).map(|v| mixed(v).powi(2)).sum();
+
         assert!((form(&grams(&heights, None, 1)[0]) - direct).abs() < 1e-9 * direct);
         let all: f64 = grams(&heights, Some(&blend), 6)
             .iter()
             .map(|gram| form(gram))
             .sum();
+
         assert!((all - direct).abs() < 1e-6 * direct);
     }
 }

@@ -1,11 +1,11 @@
-//! How details are learned.
+//! Options of the detail layer: modes and hyper-parameters.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::{LearnError, Method};
 
-/// What the heights are predicted from.
+/// The features from which heights are predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DetailMode {
     /// From the control points near each vertex, or from all, whichever predicts left-out examples
@@ -14,14 +14,14 @@ pub enum DetailMode {
     Auto,
     /// From all control points at once: Huang et al. 2012, section 6.2.
     Direct,
-    /// From the turns of the predicted base: the inferior variant of their figure 7.
+    /// From the rotations of the predicted base: the inferior variant of their figure 7.
     Cascaded,
-    /// The reference's heights in every pose: their figure 8.
+    /// The heights of the reference in every pose: their figure 8.
     Static,
 }
 
 impl DetailMode {
-    /// All of them.
+    /// All modes.
     pub const ALL: [Self; 4] = [Self::Auto, Self::Direct, Self::Cascaded, Self::Static];
 
     /// Its name in recipes and results.
@@ -35,11 +35,11 @@ impl DetailMode {
         }
     }
 
-    /// The mode that goes with a method: the published ones take [`Direct`](Self::Direct).
+    /// The mode for a method: those of Huang 2012 and Feng 2008 use [`Direct`](Self::Direct).
     #[must_use]
     pub fn of_method(method: Method) -> Self {
         match method {
-            Method::Paper | Method::Feng => Self::Direct,
+            Method::Huang2012 | Method::Feng2008 => Self::Direct,
             _ => Self::Auto,
         }
     }
@@ -58,7 +58,7 @@ impl FromStr for DetailMode {
     }
 }
 
-/// How details are learned.
+/// Options of the detail layer.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DetailOptions {
     mode: DetailMode,
@@ -66,13 +66,13 @@ pub struct DetailOptions {
 }
 
 impl DetailOptions {
-    /// What heights are predicted from. Default: [`DetailMode::Auto`].
+    /// The features from which heights are predicted. Default: [`DetailMode::Auto`].
     #[must_use]
     pub fn with_mode(self, mode: DetailMode) -> Self {
         Self { mode, ..self }
     }
 
-    /// Settings of one's own. Default: those that predict left-out examples best.
+    /// Given hyper-parameters. Default: those with the least leave-one-out error.
     #[must_use]
     pub fn with_settings(self, settings: DetailSettings) -> Self {
         Self {
@@ -81,7 +81,7 @@ impl DetailOptions {
         }
     }
 
-    /// What heights are predicted from.
+    /// The features from which heights are predicted.
     #[must_use]
     pub fn mode(&self) -> DetailMode {
         self.mode
@@ -95,22 +95,21 @@ impl DetailOptions {
                 .is_none_or(|settings| settings.sharpness.is_some())
     }
 
-    /// Settings that are not to be chosen.
+    /// The given hyper-parameters.
     #[must_use]
     pub fn settings(&self) -> Option<DetailSettings> {
         self.settings
     }
 }
 
-/// What a regression of heights can be told.
+/// Hyper-parameters of the height regression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DetailSettings {
-    /// How fast the weights of neighbouring control points fall with their distance; none listens
-    /// to all of them evenly.
+    /// Decay of the control point weights with distance; `None` gives all points the same weight.
     pub sharpness: Option<f64>,
     /// Width of the Gaussian kernel, over the median distance of the examples.
     pub width: f64,
-    /// Of the regression, relative to the mean eigenvalue of its Gram matrix.
+    /// Ridge of the regression, relative to the mean eigenvalue of its Gram matrix.
     pub ridge: f64,
 }
 
@@ -124,6 +123,7 @@ impl DetailSettings {
                 needed: "a number above zero",
             }),
         };
+
         positive("the kernel width of the details", self.width)?;
         positive("the ridge of the details", self.ridge)?;
         match self.sharpness {
@@ -152,12 +152,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_mode_goes_by_its_name_and_others_are_declined() {
+    fn every_mode_is_parsed_from_its_name_and_others_are_rejected() {
         assert!(
             DetailMode::ALL
                 .into_iter()
                 .all(|mode| mode.name().parse() == Ok(mode))
         );
+
         let message = "bumpy".parse::<DetailMode>().unwrap_err().to_string();
         assert!(
             message.contains("bumpy") && message.contains("cascaded"),
@@ -166,12 +167,13 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_cannot_be_are_declined_by_name() {
+    fn settings_out_of_range_are_rejected_by_name() {
         let good = DetailSettings {
             sharpness: Some(0.0),
             width: 1.0,
             ridge: 0.1,
         };
+
         assert!(good.check().is_ok());
         for (bad, name) in [
             (DetailSettings { width: 0.0, ..good }, "width"),

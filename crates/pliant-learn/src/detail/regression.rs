@@ -1,39 +1,38 @@
-//! What each example's heights count at places of the control points, and settings that know their
-//! own error.
+//! Kernel ridge regression of detail heights, with hyper-parameters chosen by leave-one-out error.
 //!
-//! **Equation.** With the shares `L` by which the other examples predict each one (in closed form)
-//! and the Gram matrix `G = Σ_v w_v h_v h_vᵀ` of the heights, the squared error over all vertices
-//! is
+//! **Equation.** With the weights `L` of the other examples in the prediction of each one (in
+//! closed form) and the Gram matrix `G = Σ_v w_v h_v h_vᵀ` of the heights, the squared error over
+//! all vertices is
 //!
 //! ```text
 //! Σᵢ (eᵢ − Lᵢ)ᵀ G (eᵢ − Lᵢ)
 //! ```
 //!
-//! so that no setting is ever tried on a vertex: 15 × 15 numbers decide. For a blend of regressions
-//! the weighted sum of their errors bounds the error of the blend from above.
+//! The selection thus needs a 15 × 15 matrix instead of all vertices. For a blend of regressions,
+//! the weighted sum of their errors is an upper bound of the error of the blend.
 
 use pliant_linalg::{Kernel, KernelRidge, median_distance, parallel};
 use pliant_mesh::glam::DVec3;
 
 use super::blend::BlendEntry;
-use super::cascade::turns;
 use super::maps::grams;
 use super::options::{DetailMode, DetailOptions, DetailSettings};
+use super::region_rotations::region_rotations;
 use crate::LearnError;
-use crate::control_points::Alignment;
-use crate::local_frame::LocalFrame;
-use crate::workbench::Workbench;
+use crate::control::{Alignment, LocalFrame};
+use crate::training::TrainingData;
 
 /// Control points in a neighbourhood. *Measured*: on the hand specimen, with 20 points, ten predict
 /// left-out heights better by 9 % than seven; on `face-poses` they do not differ.
 const NEIGHBORS: usize = 10;
+
 const SHARPNESS: [f64; 3] = [2.0, 5.0, 10.0];
 const WIDTHS: [f64; 3] = [1.0, 2.0, 4.0];
-/// From examples followed to the letter to nearly their mean, which is the best guess where detail
-/// does not follow the pose.
+/// From interpolation of the examples to nearly their mean, which is the best prediction where
+/// detail does not depend on the pose.
 const RIDGES: [f64; 8] = [1e-5, 1e-3, 0.01, 0.03, 0.1, 0.4, 1.6, 6.4];
 
-/// A trained predictor of shares.
+/// A trained predictor of example weights.
 #[derive(Debug)]
 pub(crate) struct DetailRegression {
     trained_on: Vec<usize>,
@@ -42,16 +41,18 @@ pub(crate) struct DetailRegression {
     pub(crate) settings: Option<DetailSettings>,
 }
 
+/// The features that heights are predicted from.
 #[derive(Debug)]
 enum Source {
-    /// Always the reference.
+    /// None: always the heights of the reference.
     Static,
-    /// One regression for each frame.
+    /// Control points, with one regression for each local frame.
     Frames(Vec<LocalFrame>, Vec<KernelRidge>),
-    Turns(KernelRidge),
+    /// Rotations of the regions of the base.
+    Rotations(KernelRidge),
 }
 
-/// What all examples look like to a kind of regression, whichever of them are trained on.
+/// Features of all examples, whether or not a training uses them.
 #[derive(Debug)]
 struct Inputs {
     frames: Vec<LocalFrame>,
@@ -59,48 +60,54 @@ struct Inputs {
     features: Vec<Vec<Vec<f64>>>,
 }
 
+/// A fitted regression with its leave-one-out error.
+struct Fitted {
+    regressions: Vec<KernelRidge>,
+    error: f64,
+    settings: DetailSettings,
+}
+
 impl Inputs {
-    fn of_frames(bench: &Workbench, sharpness: Option<f64>) -> Self {
+    /// Control points in the frame of each control point's neighbourhood; without a sharpness, in
+    /// one frame of all points.
+    fn of_frames(data: &TrainingData, sharpness: Option<f64>) -> Self {
+        // One frame of all points is the direct mode of Huang et al. 2012.
+        let rest = &data.points[0];
         let frames: Vec<LocalFrame> = match sharpness {
-            None => vec![LocalFrame::new(
-                &bench.points[0],
-                &vec![0.0; bench.control.count()],
-                bench.control.count(),
-                0.0,
-            )],
+            None => {
+                let count = data.control.count();
+                vec![LocalFrame::new(rest, &vec![0.0; count], count, 0.0)]
+            }
             Some(sharpness) => {
-                let vertices = bench.control.vertices().iter();
-                let near =
-                    |&v: &u32| &bench.distances[bench.regions.of_vertex[v as usize] as usize];
-                vertices
-                    .map(|v| LocalFrame::new(&bench.points[0], near(v), NEIGHBORS, sharpness))
-                    .collect()
+                let mut frames = Vec::with_capacity(data.control.count());
+                for &v in data.control.vertices() {
+                    let region = data.regions.of_vertex[v as usize] as usize;
+                    let distances = &data.distances[region];
+                    frames.push(LocalFrame::new(rest, distances, NEIGHBORS, sharpness));
+                }
+                frames
             }
         };
-        let see = |frame: &LocalFrame, (points, alignment): (&Vec<DVec3>, &Alignment)| {
-            frame.features(points, &frame.place(points, alignment))
-        };
-        let features = frames.iter().map(|frame| {
-            bench
-                .points
-                .iter()
-                .zip(&bench.alignments)
-                .map(|one| see(frame, one))
-                .collect()
-        });
-        Self {
-            features: features.collect(),
-            frames,
+
+        let mut features = Vec::with_capacity(frames.len());
+        for frame in &frames {
+            let examples = data.points.iter().zip(&data.alignments);
+            let of_frame = examples.map(|(points, alignment)| {
+                let pose = frame.fit(points, alignment);
+                frame.features(points, &pose)
+            });
+            features.push(of_frame.collect());
         }
+        Self { features, frames }
     }
 
-    fn of_turns(bench: &Workbench) -> Self {
-        let seen = parallel::map(bench.examples.count(), 1, |i| {
-            turns(bench, bench.examples.pose(i), &bench.alignments[i])
+    fn of_rotations(data: &TrainingData) -> Self {
+        let features = parallel::map(data.examples.count(), 1, |i| {
+            region_rotations(data, data.examples.pose(i), &data.alignments[i])
         });
         Self {
             frames: Vec::new(),
-            features: vec![seen],
+            features: vec![features],
         }
     }
 
@@ -110,33 +117,34 @@ impl Inputs {
         width: f64,
         ridge: f64,
     ) -> Result<Vec<KernelRidge>, LearnError> {
-        let fit = |features: &Vec<Vec<f64>>| {
-            let features: Vec<Vec<f64>> = trained_on.iter().map(|&i| features[i].clone()).collect();
+        let mut regressions = Vec::with_capacity(self.features.len());
+        for all in &self.features {
+            let features: Vec<Vec<f64>> = trained_on.iter().map(|&i| all[i].clone()).collect();
             let width = width * median_distance(&features);
-            Ok(KernelRidge::fit(
-                features,
-                Kernel::Gaussian { width },
-                ridge,
-            )?)
-        };
-        self.features.iter().map(fit).collect()
+            let kernel = Kernel::Gaussian { width };
+            regressions.push(KernelRidge::fit(features, kernel, ridge)?);
+        }
+        Ok(regressions)
     }
 }
 
-/// The heights of all examples as a regression sees them: their Gram matrices.
+/// Gram matrices of the heights of all examples.
 #[derive(Debug)]
 pub(crate) struct HeightGrams {
     examples: usize,
     /// Over all vertices.
     whole: Vec<Vec<f64>>,
-    /// Around each control point; empty where none is asked for.
+    /// Around each control point; empty without a blend.
     parts: Vec<Vec<f64>>,
 }
 
 impl HeightGrams {
-    /// With a blend, also those around each of `models` control points.
+    /// With a blend, also the matrices around each of `models` control points.
     pub(crate) fn of(heights: &[Vec<f32>], blend: Option<&[BlendEntry]>, models: usize) -> Self {
-        let parts = blend.map_or(Vec::new(), |blend| grams(heights, Some(blend), models));
+        let parts = match blend {
+            Some(_) => grams(heights, blend, models),
+            None => Vec::new(),
+        };
         Self {
             examples: heights.len(),
             whole: grams(heights, None, 1),
@@ -148,77 +156,65 @@ impl HeightGrams {
         if count == 1 { &self.whole } else { &self.parts }
     }
 
-    /// The squared error of each example but the reference, predicted by the others.
+    /// The squared error of each example except the reference, predicted from the others.
     pub(super) fn left_out_squares(&self, fits: &[KernelRidge], trained_on: &[usize]) -> Vec<f64> {
         let mut squares = vec![0.0; trained_on.len()];
         for (fit, gram) in fits.iter().zip(self.for_regressions(fits.len())) {
-            let shares = fit.leave_one_out_shares();
-            (0..shares.len())
-                .filter(|&k| trained_on[k] != 0)
-                .for_each(|k| squares[k] += self.square_of(k, &shares[k], gram, trained_on));
+            for (k, weights) in fit.leave_one_out_shares().iter().enumerate() {
+                if trained_on[k] != 0 {
+                    squares[k] += self.squared_error(k, weights, gram, trained_on);
+                }
+            }
         }
         squares
     }
 
-    fn square_of(&self, k: usize, shares: &[f64], gram: &[f64], trained_on: &[usize]) -> f64 {
-        let rest = |j: usize| if j == k { 1.0 } else { -shares[j] };
-        let line = |i: usize| {
-            (0..shares.len())
-                .map(|j| gram[trained_on[i] * self.examples + trained_on[j]] * rest(j))
+    /// `(eₖ − Lₖ)ᵀ G (eₖ − Lₖ)`.
+    fn squared_error(&self, k: usize, weights: &[f64], gram: &[f64], trained_on: &[usize]) -> f64 {
+        let difference = |j: usize| if j == k { 1.0 } else { -weights[j] };
+        let product = |i: usize| {
+            (0..weights.len())
+                .map(|j| gram[trained_on[i] * self.examples + trained_on[j]] * difference(j))
                 .sum::<f64>()
         };
-        (0..shares.len()).map(|i| rest(i) * line(i)).sum()
+        (0..weights.len()).map(|i| difference(i) * product(i)).sum()
     }
 }
 
 impl DetailRegression {
-    /// Trains on some examples, with settings chosen from them alone where none are given.
+    /// Trains on some examples. Settings that are not given are chosen from these alone.
     pub(crate) fn train(
-        bench: &Workbench,
+        data: &TrainingData,
         grams: &HeightGrams,
         trained_on: &[usize],
         options: &DetailOptions,
     ) -> Result<Self, LearnError> {
-        let examples = bench.examples.count();
-        let made = |source, settings| Self {
+        let (source, settings) = match options.mode() {
+            DetailMode::Static => (Source::Static, None),
+            DetailMode::Cascaded => {
+                check_given(options)?;
+                let inputs = Inputs::of_rotations(data);
+                let mut best = best_fit(&inputs, grams, trained_on, None, options.settings())?;
+                let source = Source::Rotations(best.regressions.remove(0));
+                (source, Some(best.settings))
+            }
+            DetailMode::Auto | DetailMode::Direct => {
+                check_given(options)?;
+                best_frames(data, grams, trained_on, options)?
+            }
+        };
+        Ok(Self {
             trained_on: trained_on.to_vec(),
-            examples,
+            examples: data.examples.count(),
             source,
             settings,
-        };
-        if options.mode() == DetailMode::Static {
-            return Ok(made(Source::Static, None));
-        }
-        let given = options.settings();
-        given.map_or(Ok(()), |settings| settings.check())?;
-        if options.mode() == DetailMode::Cascaded {
-            let inputs = Inputs::of_turns(bench);
-            let (mut fits, _, settings) = best_fit(&inputs, grams, trained_on, None, given)?;
-            return Ok(made(Source::Turns(fits.remove(0)), Some(settings)));
-        }
-        let reaches: Vec<Option<f64>> = match (given, options.mode()) {
-            (_, DetailMode::Direct) => vec![None],
-            (Some(settings), _) => vec![settings.sharpness],
-            _ => std::iter::once(None).chain(SHARPNESS.map(Some)).collect(),
-        };
-        let mut best: Option<(f64, Self)> = None;
-        for sharpness in reaches {
-            let inputs = Inputs::of_frames(bench, sharpness);
-            let (fits, error, settings) = best_fit(&inputs, grams, trained_on, sharpness, given)?;
-            if best.as_ref().is_none_or(|(least, _)| error < *least) {
-                best = Some((
-                    error,
-                    made(Source::Frames(inputs.frames, fits), Some(settings)),
-                ));
-            }
-        }
-        Ok(best.expect("at least one reach was tried").1)
+        })
     }
 
-    /// What all examples look like, by regression and example.
+    /// The features of all examples, by regression and example.
     #[cfg(test)]
-    pub(super) fn features(bench: &Workbench, sharpness: Option<f64>) -> Vec<Vec<Vec<f64>>> {
-        Inputs::of_frames(bench, sharpness).features
+    pub(super) fn features(data: &TrainingData, sharpness: Option<f64>) -> Vec<Vec<Vec<f64>>> {
+        Inputs::of_frames(data, sharpness).features
     }
 
     /// Whether vertices blend the regressions of several control points.
@@ -226,89 +222,125 @@ impl DetailRegression {
         matches!(&self.source, Source::Frames(frames, _) if frames.len() > 1)
     }
 
-    /// For each regression what every example counts; those that were not trained on count nothing.
-    pub(crate) fn shares(
+    /// The weight of every example, by regression; zero for examples outside the training set.
+    pub(crate) fn weights(
         &self,
-        bench: &Workbench,
+        data: &TrainingData,
         control: &[DVec3],
         base: &[DVec3],
     ) -> Vec<Vec<f32>> {
-        let alignment = || Alignment::of(&bench.points[0], control);
+        let alignment = Alignment::of(&data.points[0], control);
         match &self.source {
-            Source::Static => vec![
-                (0..self.examples)
-                    .map(|i| if i == 0 { 1.0 } else { 0.0 })
-                    .collect(),
-            ],
-            Source::Turns(fit) => vec![self.spread(&fit.shares(&turns(bench, base, &alignment())))],
+            Source::Static => {
+                // The heights of the reference, example 0.
+                let mut reference_only = vec![0.0; self.examples];
+                reference_only[0] = 1.0;
+                vec![reference_only]
+            }
+            Source::Rotations(fit) => {
+                let features = region_rotations(data, base, &alignment);
+                vec![self.expanded(&fit.shares(&features))]
+            }
             Source::Frames(frames, fits) => {
-                let alignment = alignment();
-                let see =
-                    |frame: &LocalFrame| frame.features(control, &frame.place(control, &alignment));
-                frames
-                    .iter()
-                    .zip(fits)
-                    .map(|(frame, fit)| self.spread(&fit.shares(&see(frame))))
-                    .collect()
+                let mut weights = Vec::with_capacity(frames.len());
+                for (frame, fit) in frames.iter().zip(fits) {
+                    let features = frame.features(control, &frame.fit(control, &alignment));
+                    weights.push(self.expanded(&fit.shares(&features)));
+                }
+                weights
             }
         }
     }
 
-    fn spread(&self, shares: &[f64]) -> Vec<f32> {
+    /// Weights of the training examples as weights of all examples.
+    fn expanded(&self, weights: &[f64]) -> Vec<f32> {
         let mut all = vec![0.0; self.examples];
-        self.trained_on
-            .iter()
-            .zip(shares)
-            .for_each(|(&example, &share)| all[example] = share as f32);
+        for (&example, &weight) in self.trained_on.iter().zip(weights) {
+            all[example] = weight as f32;
+        }
         all
     }
 }
 
-/// The fit whose left-out error is least, that error, and its settings; or the one with the
-/// settings that are `given`.
+fn check_given(options: &DetailOptions) -> Result<(), LearnError> {
+    match options.settings() {
+        Some(settings) => settings.check(),
+        None => Ok(()),
+    }
+}
+
+/// The local frames with the least leave-one-out error: one frame of all control points, or one
+/// around each.
+fn best_frames(
+    data: &TrainingData,
+    grams: &HeightGrams,
+    trained_on: &[usize],
+    options: &DetailOptions,
+) -> Result<(Source, Option<DetailSettings>), LearnError> {
+    let given = options.settings();
+    // `None` is one frame of all control points.
+    let candidates: Vec<Option<f64>> = match (given, options.mode()) {
+        (_, DetailMode::Direct) => vec![None],
+        (Some(settings), _) => vec![settings.sharpness],
+        _ => std::iter::once(None).chain(SHARPNESS.map(Some)).collect(),
+    };
+
+    let mut best: Option<(Vec<LocalFrame>, Fitted)> = None;
+    for sharpness in candidates {
+        let inputs = Inputs::of_frames(data, sharpness);
+        let fitted = best_fit(&inputs, grams, trained_on, sharpness, given)?;
+        if best.as_ref().is_none_or(|(_, b)| fitted.error < b.error) {
+            best = Some((inputs.frames, fitted));
+        }
+    }
+    let (frames, fitted) = best.expect("at least one candidate was tried");
+    let source = Source::Frames(frames, fitted.regressions);
+    Ok((source, Some(fitted.settings)))
+}
+
+/// The fit with the least leave-one-out error, or the fit with the settings that are `given`.
 fn best_fit(
     inputs: &Inputs,
     grams: &HeightGrams,
     trained_on: &[usize],
     sharpness: Option<f64>,
     given: Option<DetailSettings>,
-) -> Result<(Vec<KernelRidge>, f64, DetailSettings), LearnError> {
-    if let Some(settings) = given {
-        let settings = DetailSettings {
-            sharpness,
-            ..settings
-        };
-        return Ok((
-            inputs.fit(trained_on, settings.width, settings.ridge)?,
-            0.0,
-            settings,
-        ));
+) -> Result<Fitted, LearnError> {
+    if let Some(DetailSettings { width, ridge, .. }) = given {
+        return Ok(Fitted {
+            regressions: inputs.fit(trained_on, width, ridge)?,
+            error: 0.0,
+            settings: DetailSettings {
+                sharpness,
+                width,
+                ridge,
+            },
+        });
     }
-    let mut best: Option<(Vec<KernelRidge>, f64, DetailSettings)> = None;
+
+    let mut best: Option<Fitted> = None;
     for width in WIDTHS {
         // One decomposition serves every ridge.
         let whole = inputs.fit(trained_on, width, 1.0)?;
         for ridge in RIDGES {
-            let fits: Vec<KernelRidge> = whole
+            let regressions: Vec<KernelRidge> = whole
                 .iter()
                 .map(|fit| fit.clone().with_absolute_ridge(fit.ridge() * ridge))
                 .collect();
-            // The mean RMS of poses, as they are judged: one extreme pose does not decide for all.
-            let error = grams
-                .left_out_squares(&fits, trained_on)
-                .iter()
-                .map(|square| square.max(0.0).sqrt())
-                .sum();
-            if best.as_ref().is_none_or(|(_, least, _)| error < *least) {
-                best = Some((
-                    fits,
+
+            // The mean RMS over poses, as in a validation: one extreme pose does not dominate.
+            let squares = grams.left_out_squares(&regressions, trained_on);
+            let error = squares.iter().map(|square| square.max(0.0).sqrt()).sum();
+            if best.as_ref().is_none_or(|b| error < b.error) {
+                best = Some(Fitted {
+                    regressions,
                     error,
-                    DetailSettings {
+                    settings: DetailSettings {
                         sharpness,
                         width,
                         ridge,
                     },
-                ));
+                });
             }
         }
     }

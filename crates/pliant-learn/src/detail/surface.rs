@@ -1,4 +1,4 @@
-//! The smooth surface that heights stand on: the base, subdivided, with its normals.
+//! Detail surface: the subdivided base with its vertex normals.
 
 use pliant_linalg::parallel;
 use pliant_mesh::glam::DVec3;
@@ -9,7 +9,7 @@ use crate::LearnError;
 /// Vertices in one parallel task.
 const VERTICES_PER_TASK: usize = 4096;
 
-/// A base mesh subdivided a number of times; none keeps the mesh with its polygons.
+/// A base mesh, subdivided a number of times. Without subdivision, the mesh keeps its polygons.
 #[derive(Debug, Clone)]
 pub(crate) enum DetailSurface {
     Same(Mesh),
@@ -17,10 +17,10 @@ pub(crate) enum DetailSurface {
 }
 
 impl DetailSurface {
-    /// Beyond this a single triangle has become a million.
+    /// The most subdivisions: they turn one triangle into a million.
     pub(crate) const MOST_LEVELS: usize = 10;
 
-    /// Subdivides `base`, but never to more than `most` vertices: none where it would take more.
+    /// Subdivides `base`; `None` if the result would have more than `most` vertices.
     pub(crate) fn within(
         base: &Mesh,
         levels: usize,
@@ -33,9 +33,12 @@ impl DetailSurface {
                 needed: "at most 10",
             });
         }
+
         if levels == 0 {
             return Ok((base.vertex_count() <= most).then(|| Self::Same(base.clone())));
         }
+
+        // Each level adds one vertex per edge; the bound is checked before it is computed.
         let mut finer = LoopSubdivision::levels(base, 0)?;
         for _ in 0..levels {
             if finer.mesh().vertex_count() + finer.mesh().topology().edges().len() > most {
@@ -43,14 +46,15 @@ impl DetailSurface {
             }
             finer = finer.then()?;
         }
+
         Ok(Some(Self::Finer(finer)))
     }
 
     pub(crate) fn of(base: &Mesh, levels: usize) -> Result<Self, LearnError> {
-        Ok(Self::within(base, levels, usize::MAX)?.expect("there is no bound"))
+        Ok(Self::within(base, levels, usize::MAX)?.expect("the number of vertices is not bounded"))
     }
 
-    /// In the reference pose of the base.
+    /// The surface in the reference pose of the base.
     pub(crate) fn mesh(&self) -> &Mesh {
         match self {
             Self::Same(mesh) => mesh,
@@ -89,7 +93,7 @@ impl DetailSurface {
     }
 
     /// Eq. 4: a pose of the base, refined, with `height(v)` added along the normals.
-    pub(crate) fn raised(
+    pub(crate) fn displaced(
         &self,
         base: &[DVec3],
         height: impl Fn(usize) -> f32 + Sync + Send,
@@ -101,11 +105,12 @@ impl DetailSurface {
                 *position += *normal * f64::from(height(start + k));
             }
         });
+
         positions
     }
 
-    /// How far `detailed` is above a pose of the base along its normals, and the RMS of what is
-    /// beside them.
+    /// The heights of `detailed` above a pose of the base along its normals, and the RMS of the
+    /// tangential distances.
     pub(crate) fn heights(&self, base: &[DVec3], detailed: &[DVec3]) -> (Vec<f32>, f64) {
         let refined = self.refine(base);
         let normals = self.normals(&refined);
@@ -117,11 +122,10 @@ impl DetailSurface {
                 (offset - normals[v] * height).length_squared(),
             )
         });
-        let beside =
-            both.iter().map(|(_, squared)| squared).sum::<f64>() / both.len().max(1) as f64;
-        (
-            both.into_iter().map(|(height, _)| height).collect(),
-            beside.sqrt(),
-        )
+
+        let squared: f64 = both.iter().map(|(_, squared)| squared).sum();
+        let mean = squared / both.len().max(1) as f64;
+        let heights = both.into_iter().map(|(height, _)| height).collect();
+        (heights, mean.sqrt())
     }
 }

@@ -1,22 +1,22 @@
-//! How far a scan lies from a smooth surface, along its normals.
+//! Displacements of a scan from a smooth surface along its normals (ray casting).
 //!
-//! **Problem.** The fine shape of a scan as one number for each vertex of a base surface.
+//! **Problem.** Describe the fine shape of a scan by one number for each vertex of a base surface.
 //!
-//! **Equation.** With the base's places `x` and unit normals `n`, the `h` of least magnitude, at
-//! most a limit, for which
+//! **Equation.** With the positions `x` and unit normals `n` of the base, the `h` of least
+//! magnitude, at most a limit, for which
 //!
 //! ```text
-//! x + h n  lies on the scan, where the scan faces the same way: n · n_scan > c
+//! x + h n  lies on the scan, where the scan faces the same side: n · n_scan > c
 //! ```
 //!
-//! Where there is none, `h` is harmonic over the base between those that are known: `(L h)ᵢ = 0`.
+//! Elsewhere, `h` is harmonic on the base between the known values: `(L h)ᵢ = 0`.
 //!
-//! **Source.** Huang and others 2012, section 5, "a per-vertex displacement … along the vertex
+//! **Source.** Huang et al. 2012, section 5, "a per-vertex displacement … along the vertex
 //! normals".
 //!
-//! **Ours.** Rays run both ways. What faces away (the other side of a finger) is looked through;
-//! what lies much farther along the normal than the scan lies from the vertex at all is another
-//! layer, and a miss.
+//! **Departures.** Rays are cast in both directions. Triangles that face the other side (the other
+//! side of a finger) are ignored. A hit much farther along the normal than the closest point
+//! belongs to another layer and is ignored too.
 
 use pliant_linalg::{LeastSquares, SparseMatrix, parallel};
 use pliant_mesh::glam::DVec3;
@@ -27,24 +27,24 @@ use crate::LearnError;
 /// Vertices in one parallel task.
 const VERTICES_PER_TASK: usize = 64;
 
-/// The least cosine between the normals of a base and of the scan on it: 78°, steeper than wrinkles
-/// are.
+/// The least cosine between the normals of base and scan: 78°, steeper than wrinkles.
 const FACING: f64 = 0.2;
 
-/// A hit farther off than so many times the closest point is another layer of the scan: no slope
-/// that [`FACING`] takes is this steep.
+/// A hit at more than so many times the distance of the closest point belongs to another layer of
+/// the scan: no slope that [`FACING`] accepts is this steep.
 const OTHER_LAYER: f64 = 1.0 / FACING;
 
-/// What rounding may add to the way to a scan that lies on the base, as a part of the limit.
+/// Tolerance for rounding when the scan coincides with the base, relative to the limit.
 const ROUNDING: f64 = 1e-9;
 
-/// How far beside the normal a rim may be, as a part of the limit: rays slip past it by rounding.
-const AT_RIM: f64 = 1e-3;
+/// The largest distance of a boundary from the normal, relative to the limit: by rounding, rays
+/// miss boundaries that they should hit.
+const AT_BOUNDARY: f64 = 1e-3;
 
-/// How weakly an unknown height is drawn to zero, which settles parts that no ray met at all.
+/// Regularisation of unknown heights towards zero, for components without any hit.
 const TO_ZERO: f64 = 1e-12;
 
-/// A scan that rays and closest points are asked of.
+/// A scan with an index for rays and closest points.
 #[derive(Debug, Clone)]
 pub(crate) struct ScanSurface {
     index: SurfaceIndex,
@@ -52,7 +52,7 @@ pub(crate) struct ScanSurface {
 }
 
 impl ScanSurface {
-    /// A scan ready to be asked.
+    /// Builds the index of a scan.
     ///
     /// # Errors
     /// A mesh without faces, positions that are not finite.
@@ -63,29 +63,32 @@ impl ScanSurface {
         })
     }
 
-    /// The way along `normal`, signed, to the scan; see [`normal_displacements`].
-    fn height(&self, place: DVec3, normal: DVec3, limit: f64) -> Option<f64> {
-        let same_way = |t: u32| self.normals[t as usize].dot(normal) > FACING;
-        let closest = self.index.closest_point_within(place, limit, same_way)?;
-        let (reach, limit) = (
-            limit,
-            limit.min(closest.distance * OTHER_LAYER + ROUNDING * limit),
-        );
+    /// The signed distance along `normal` to the scan; see [`normal_displacements`].
+    fn height(&self, position: DVec3, normal: DVec3, limit: f64) -> Option<f64> {
+        let same_side = |t: u32| self.normals[t as usize].dot(normal) > FACING;
+        let closest = self
+            .index
+            .closest_point_within(position, limit, same_side)?;
+        let same_layer = limit.min(closest.distance * OTHER_LAYER + ROUNDING * limit);
+
         let cast = |direction: DVec3, reach: f64| {
             self.index
-                .cast_ray_where(place, direction, reach, same_way)
+                .cast_ray_where(position, direction, reach, same_side)
                 .map(|hit| hit.distance)
         };
-        let up = cast(normal, limit);
-        let down = cast(-normal, up.unwrap_or(limit));
+        // The shorter of the two hits counts.
+        let up = cast(normal, same_layer);
+        let down = cast(-normal, up.unwrap_or(same_layer));
+
         match (up, down) {
             (Some(up), Some(down)) if down < up => Some(-down),
             (Some(up), _) => Some(up),
             (None, Some(down)) => Some(-down),
             (None, None) => {
-                let offset = closest.point - place;
+                // Both rays missed a boundary that lies on the normal up to rounding.
+                let offset = closest.point - position;
                 let along = offset.dot(normal);
-                (offset.distance(normal * along) < AT_RIM * reach).then_some(along)
+                (offset.distance(normal * along) < AT_BOUNDARY * limit).then_some(along)
             }
         }
     }
@@ -94,9 +97,9 @@ impl ScanSurface {
 /// The height of a scan over each vertex of a base.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NormalDisplacements {
-    /// Along the unit normal; zero where the scan was missed.
+    /// Along the unit normal; zero for missed rays.
     pub(crate) heights: Vec<f64>,
-    /// Vertices whose ray met no scan that faces their way, ascending.
+    /// Vertices whose ray hit no scan of the same side, ascending.
     pub(crate) missed: Vec<u32>,
 }
 
@@ -115,10 +118,12 @@ pub(crate) fn normal_displacements(
     let found = parallel::map(positions.len(), VERTICES_PER_TASK, |v| {
         scan.height(positions[v], normals[v], limit)
     });
+    // Vertices without a hit keep height zero until they are filled.
     let missed = (0..found.len())
         .filter(|&v| found[v].is_none())
         .map(|v| v as u32)
         .collect();
+
     NormalDisplacements {
         heights: found.into_iter().map(Option::unwrap_or_default).collect(),
         missed,
@@ -126,8 +131,8 @@ pub(crate) fn normal_displacements(
 }
 
 impl NormalDisplacements {
-    /// Heights with those of `unknown` vertices, ascending, replaced by what is smooth over `base`
-    /// between the others.
+    /// Heights with those of the `unknown` vertices, ascending, replaced by harmonic interpolation
+    /// on `base`.
     ///
     /// # Errors
     /// A base whose positions are not finite.
@@ -135,25 +140,29 @@ impl NormalDisplacements {
         if unknown.is_empty() {
             return Ok(self.heights.clone());
         }
+
         let laplacian = Laplacian::robust(base)?;
         let mut is_unknown = vec![false; self.heights.len()];
-        unknown.iter().for_each(|&v| is_unknown[v as usize] = true);
+        for &v in unknown {
+            is_unknown[v as usize] = true;
+        }
+
+        // Rows of the Laplacian at unknown vertices; known heights are hard constraints.
         let mut triplets = Vec::new();
         for (row, &v) in unknown.iter().enumerate() {
             let (neighbours, values) = laplacian.matrix.row(v as usize);
-            triplets.extend(
-                neighbours
-                    .iter()
-                    .zip(values)
-                    .map(|(&c, &value)| (row as u32, c, value)),
-            );
+            for (&c, &value) in neighbours.iter().zip(values) {
+                triplets.push((row as u32, c, value));
+            }
         }
+
         let flux = SparseMatrix::from_triplets(unknown.len(), self.heights.len(), &triplets);
         let soft: Vec<(usize, f64)> = unknown.iter().map(|&v| (v as usize, TO_ZERO)).collect();
         let known: Vec<usize> = (0..self.heights.len())
             .filter(|&v| !is_unknown[v])
             .collect();
         let values: Vec<f64> = known.iter().map(|&v| self.heights[v]).collect();
+
         Ok(LeastSquares::factor(&flux, &soft, &known)?.solve(
             &vec![0.0; unknown.len()],
             &vec![0.0; unknown.len()],
@@ -183,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_and_a_smaller_ball_lie_above_and_below() {
+    fn a_larger_and_a_smaller_ball_have_positive_and_negative_heights() {
         let base = icosphere(3);
         for (radius, limit) in [(1.05, 0.1), (0.95, 0.1)] {
             let found = heights(&scaled(&icosphere(4), radius), &base, limit);
@@ -199,12 +208,13 @@ mod tests {
     }
 
     #[test]
-    fn what_faces_away_or_lies_beyond_the_limit_is_missed() {
+    fn surfaces_of_the_other_side_or_beyond_the_limit_are_missed() {
         let base = icosphere(2);
         assert_eq!(
             heights(&scaled(&base, 1.2), &base, 0.1).missed.len(),
             base.vertex_count()
         );
+
         let inward: Vec<[u32; 3]> = base
             .triangles()
             .iter()
@@ -212,6 +222,7 @@ mod tests {
             .collect();
         let turned =
             Mesh::from_triangles(scaled(&base, 1.02).positions().to_vec(), &inward).unwrap();
+
         assert_eq!(
             heights(&turned, &base, 0.5).missed.len(),
             base.vertex_count()
@@ -230,15 +241,19 @@ mod tests {
                     .collect(),
             )
             .unwrap();
+
+        // The scan has a hole at the north pole.
         let open: Vec<[u32; 3]> = {
             let low = |t: &&[u32; 3]| t.iter().all(|&v| lifted.positions()[v as usize].z < 0.9);
             lifted.triangles().iter().filter(low).copied().collect()
         };
         let scan = Mesh::from_triangles(lifted.positions().to_vec(), &open).unwrap();
         let found = heights(&scan, &base, 0.2);
+
         assert!(!found.missed.is_empty() && found.missed.len() < base.vertex_count() / 4);
         let filled = found.filled(&base, &found.missed).unwrap();
         let known = (0..filled.len()).filter(|v| !found.missed.contains(&(*v as u32)));
+
         assert!(known.clone().all(|v| filled[v] == found.heights[v]));
         for &v in &found.missed {
             let truth = 0.05 + 0.02 * base.positions()[v as usize].x;
@@ -251,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_ray_meets_anything_the_base_stays() {
+    fn without_any_hit_the_heights_are_zero() {
         let base = icosphere(1);
         let found = heights(&scaled(&base, 3.0), &base, 0.1);
         assert_eq!(

@@ -1,13 +1,13 @@
-//! How scans are registered.
+//! Options of the scan registration.
 
 use pliant_transfer::RegistrationOptions;
 
 use crate::LearnError;
 
-/// Coarse edges below which the coarse mesh does not bend, whatever is asked for.
+/// The least bending length, in coarse edges.
 const FEWEST_EDGES: f64 = 3.0;
 
-/// How scans become poses of one mesh.
+/// Options of the scan registration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScanOptions {
     vertices: Option<usize>,
@@ -38,24 +38,25 @@ impl Default for ScanOptions {
 }
 
 impl ScanOptions {
-    /// Paper: the low-resolution hand of 49k vertices is a quarter of the scan.
+    /// *Huang 2012*: the low-resolution hand of 49k vertices is a quarter of the scan.
     pub const DEFAULT_LEVELS: usize = 1;
-    /// Measured on the hand, 4,000 coarse vertices, 14 gestures: the error of the correspondence is
-    /// a tenth less than with 1.0; waves shorter than about four edges, which the coarse mesh
-    /// cannot hold, are gone.
+    /// *Measured* on the hand, 4,000 coarse vertices, 14 gestures: the error of the correspondence
+    /// is a tenth less than with 1.0. Waves shorter than about four edges, which the coarse mesh
+    /// cannot represent, are removed.
     pub const DEFAULT_SMOOTHING: f64 = 0.6;
-    /// Ours: a scan stays this near to its own smooth version, and most fingers are thicker.
+    /// *Chosen*: the distance of a scan from its smooth version is smaller, and most fingers are
+    /// thicker.
     pub const DEFAULT_REACH: f64 = 3.0;
-    /// Measured on the hand with 120 markers: a first length of 0.3 leaves fingers of a fist behind
-    /// and nearly doubles the error.
+    /// *Measured* on the hand with 120 markers: a first length of 0.3 leaves fingers of a fist
+    /// behind and nearly doubles the error.
     pub const DEFAULT_LENGTHS: [f64; 2] = [0.1, 0.03];
-    /// Measured on the hand: twice as many gain a twentieth.
+    /// *Measured* on the hand: twice as many gain a twentieth.
     pub const DEFAULT_STEPS: usize = 8;
-    /// More would multiply the triangles by over four thousand.
+    /// The most levels; they multiply the triangles by over four thousand.
     pub const MOST_LEVELS: usize = 6;
 
-    /// Vertices of the coarse mesh, at most. Default: as many as make the scan's own number after
-    /// subdivision.
+    /// The most vertices of the coarse mesh. Default: the number that gives the vertex count of the
+    /// scan after subdivision.
     #[must_use]
     pub fn with_vertices(self, vertices: usize) -> Self {
         Self {
@@ -71,7 +72,7 @@ impl ScanOptions {
         Self { levels, ..self }
     }
 
-    /// The length of what smoothing takes away, in edges of an even coarse mesh. Default:
+    /// The length of the waves that smoothing removes, in edges of an even coarse mesh. Default:
     /// [`DEFAULT_SMOOTHING`](Self::DEFAULT_SMOOTHING).
     #[must_use]
     pub fn with_smoothing(self, smoothing: f64) -> Self {
@@ -94,11 +95,11 @@ impl ScanOptions {
         }
     }
 
-    /// Whether an example is deformed from the registered pose that is most like it, or always from
-    /// the reference, as in the paper. Default true: on the hand with 60 markers every scan
-    /// then lies within 0.07 % of the diagonal on average, where fists miss by 0.14 %
-    /// from the reference; poses between a fist and a flat hand are met a little less well along
-    /// the surface.
+    /// Whether an example is deformed from the nearest registered pose, or always from the
+    /// reference, as in Huang et al. 2012. Default: true. *Measured* on the hand with 60 markers:
+    /// the mean distance of every scan is then below 0.07 % of the diagonal, against 0.14 % for
+    /// fists from the reference. Poses between a fist and a flat hand have a slightly larger error
+    /// along the surface.
     #[must_use]
     pub fn with_chain(self, chain: bool) -> Self {
         Self { chain, ..self }
@@ -115,7 +116,8 @@ impl ScanOptions {
         }
     }
 
-    /// How the coarse mesh is laid onto an example, but for the [lengths](Self::with_lengths).
+    /// Options of the registration of the coarse mesh, except for the
+    /// [lengths](Self::with_lengths).
     #[must_use]
     pub fn with_registration(self, registration: RegistrationOptions) -> Self {
         Self {
@@ -130,9 +132,9 @@ impl ScanOptions {
         self.registration
     }
 
-    /// How a mesh with edges of this part of its diagonal is laid onto an example: it does not bend
-    /// below [`FEWEST_EDGES`] of them, or markers that are off by a part of an edge would
-    /// crumple it.
+    /// Registration options for a mesh with this edge length, relative to the diagonal. Its bending
+    /// length is at least [`FEWEST_EDGES`], because an error of a marker by a part of an edge would
+    /// crumple it otherwise.
     pub(super) fn registration_for(&self, edge: f64) -> RegistrationOptions {
         let least = FEWEST_EDGES * edge;
         let [first, last] = self.lengths.map(|length| {
@@ -145,7 +147,7 @@ impl ScanOptions {
         self.registration.with_lengths(first, last)
     }
 
-    /// Vertices of the coarse mesh for a scan of so many.
+    /// The most vertices of the coarse mesh for a scan with so many.
     pub(super) fn vertices_for(&self, scan_vertices: usize) -> usize {
         self.vertices
             .unwrap_or_else(|| scan_vertices >> (2 * self.levels))
@@ -160,6 +162,7 @@ impl ScanOptions {
                 needed,
             })
         };
+
         if self.vertices.is_some_and(|vertices| vertices < 4) {
             return bad(
                 "the number of coarse vertices",
@@ -167,6 +170,7 @@ impl ScanOptions {
                 "at least 4",
             );
         }
+
         if self.levels > Self::MOST_LEVELS {
             return bad("the number of levels", self.levels as f64, "at most 6");
         }
@@ -176,6 +180,7 @@ impl ScanOptions {
         if !(self.reach > 0.0 && self.reach.is_finite()) {
             return bad("the reach", self.reach, "positive and finite");
         }
+
         Ok(())
     }
 }

@@ -1,25 +1,26 @@
-//! How well a scan was registered.
+//! Quality report of a registered scan.
 
 use pliant_mesh::{Mesh, SurfaceIndex, triangle_normal, vertex_normals};
 
 use crate::LearnError;
 
-/// More misses than this part of the vertices are told.
+/// Part of missed vertices above which there is a warning.
 const MANY: f64 = 0.1;
 
-/// A scan farther than this part of the diagonal from its registered surface, on average, is told.
+/// Mean distance from the registered surface above which there is a warning, relative to the
+/// diagonal.
 const FAR: f64 = 1e-3;
 
-/// A scan farther than this part of the diagonal from its registered surface at any place is told:
-/// a finger is 5 % thick.
+/// Largest distance from the registered surface above which there is a warning, relative to the
+/// diagonal: a finger is 5 % thick.
 const FARTHEST: f64 = 0.02;
 
-/// How far the vertices of a scan are from a surface, over the diagonal of the reference.
+/// Distances of the vertices of a scan from a surface, relative to the diagonal of the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ScanDistance {
-    /// On average.
+    /// Mean.
     pub mean: f64,
-    /// At most.
+    /// Maximum.
     pub max: f64,
 }
 
@@ -35,6 +36,7 @@ impl ScanDistance {
             .iter()
             .map(|point| point.distance)
             .fold(0.0, f64::max);
+
         Ok(Self {
             mean: sum / queries.len().max(1) as f64 / diagonal,
             max: max / diagonal,
@@ -49,25 +51,25 @@ pub(super) struct Fit {
     pub(super) markers: f64,
 }
 
-/// How well one scan was registered. Lengths are over the diagonal of the reference.
+/// Quality of one registered scan. Lengths are relative to the diagonal of the reference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScanReport {
     /// The name of the scan.
     pub name: String,
-    /// How far markers are apart after the rigid alignment (root mean square): what has deformed.
+    /// RMS distance of the markers after the rigid alignment: the deformation.
     pub rigid: f64,
-    /// How far markers are apart after the deformation.
+    /// RMS distance of the markers after the registration.
     pub markers: f64,
-    /// From the scan to the subdivided base.
+    /// Distance from the scan to the subdivided base.
     pub before: ScanDistance,
-    /// From the scan to the displaced surface.
+    /// Distance from the scan to the displaced surface.
     pub after: ScanDistance,
-    /// Fine vertices whose ray met no scan.
+    /// Fine vertices whose ray hit no scan.
     pub missed: usize,
-    /// Coarse triangles that the deformation has turned over: against the surface around them, and
-    /// not so in the reference.
+    /// Coarse triangles that the registration has flipped: they face against the surface around
+    /// them, but not in the reference.
     pub flipped_low: usize,
-    /// Fine triangles that the displacement has turned over: against the subdivided base.
+    /// Fine triangles that the displacement has flipped, compared with the subdivided base.
     pub flipped_high: usize,
 }
 
@@ -75,53 +77,60 @@ impl ScanReport {
     /// The name of the first report.
     pub const REFERENCE: &str = "reference";
 
-    /// What is doubtful, in a sentence each; `fine` is the subdivided mesh.
-    pub(super) fn problems(&self, fine: &Mesh) -> Vec<String> {
+    /// Warnings, one sentence each; `fine` is the subdivided mesh.
+    pub(super) fn warnings(&self, fine: &Mesh) -> Vec<String> {
         let Self { name, missed, .. } = self;
-        let mut problems = Vec::new();
+        let mut warnings = Vec::new();
+        // Many missed rays indicate wrong markers or flipped faces.
         if *missed as f64 > MANY * fine.vertex_count() as f64 {
-            problems.push(format!(
-                "{name}: {missed} of {} fine vertices met no scan; check its markers and the way its faces wind",
+            warnings.push(format!(
+                "{name}: {missed} of {} fine vertices met no scan; check its markers and the orientation of its faces",
                 fine.vertex_count()
             ));
         }
+
         if self.after.mean > FAR {
             let percent = 100.0 * self.after.mean;
-            problems.push(format!("{name}: the scan lies {percent:.2} % of the diagonal off on average; add markers where it moves most"));
+            warnings.push(format!("{name}: the mean distance of the scan is {percent:.2} % of the diagonal; add markers where it moves most"));
         }
+
         if self.after.max > FARTHEST {
             let percent = 100.0 * self.after.max;
-            problems.push(format!(
-                "{name}: at its worst place the scan lies {percent:.1} % of the diagonal off; look at it before learning from it, and add markers there"
+            warnings.push(format!(
+                "{name}: the largest distance of the scan is {percent:.1} % of the diagonal; check the pose before training, and add markers there"
             ));
         }
+
+        // Flipped triangles disturb every later step.
         let flipped = self.flipped_low + self.flipped_high;
         if flipped > 0 {
-            problems.push(format!("{name}: {flipped} triangle(s) are turned over; add markers there, or ask for fewer vertices"));
+            warnings.push(format!("{name}: {flipped} triangle(s) are flipped; add markers there, or use fewer vertices"));
         }
-        problems
+
+        warnings
     }
 }
 
-/// Whether each triangle faces against the mean of the normals at its corners, as one that is
-/// turned over does.
+/// Whether each triangle faces against the mean of the normals at its corners, as a folded one
+/// does.
 pub(super) fn folded_triangles(mesh: &Mesh) -> Vec<bool> {
     let normals = vertex_normals(mesh);
-    let against = |t: usize| {
-        let around = mesh.triangles()[t]
-            .map(|v| normals[v as usize])
-            .into_iter()
-            .sum();
-        triangle_normal(mesh.triangle_points(t)).dot(around) < 0.0
-    };
-    (0..mesh.triangles().len()).map(against).collect()
+    let mut folded = Vec::with_capacity(mesh.triangles().len());
+    for (t, corners) in mesh.triangles().iter().enumerate() {
+        let around = corners.map(|v| normals[v as usize]).into_iter().sum();
+        folded.push(triangle_normal(mesh.triangle_points(t)).dot(around) < 0.0);
+    }
+    folded
 }
 
 /// Triangles that face against their counterparts in `base`.
-pub(super) fn turned_triangles(base: &Mesh, high: &Mesh) -> Vec<usize> {
-    let turned = |t: &usize| {
-        triangle_normal(base.triangle_points(*t)).dot(triangle_normal(high.triangle_points(*t)))
-            < 0.0
-    };
-    (0..base.triangles().len()).filter(turned).collect()
+pub(super) fn flipped_triangles(base: &Mesh, high: &Mesh) -> Vec<usize> {
+    let mut flipped = Vec::new();
+    for t in 0..base.triangles().len() {
+        let before = triangle_normal(base.triangle_points(t));
+        if before.dot(triangle_normal(high.triangle_points(t))) < 0.0 {
+            flipped.push(t);
+        }
+    }
+    flipped
 }

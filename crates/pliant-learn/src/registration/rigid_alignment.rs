@@ -1,7 +1,7 @@
-//! A scan brought into the frame of the reference.
+//! Rigid alignment of a scan with the reference, by markers and by closest points (ICP).
 //!
-//! **Problem.** Scans come in coordinate systems of their own. What is left between them after a
-//! turn and a shift shall be the deformation that is to be learned.
+//! **Problem.** Each scan has its own coordinate system. After a rigid alignment, the remaining
+//! difference is the deformation.
 //!
 //! **Equation.** Over corresponding points `pᵢ` of the scan and `qᵢ` of the reference, at least
 //! three and not on a line:
@@ -10,16 +10,16 @@
 //! min_{R,t}  Σ |R pᵢ + t − qᵢ|²
 //! ```
 //!
-//! Refined, if asked for, by rounds in which `qᵢ` is the closest point of the reference, `nᵢ` its
-//! normal, and a small turn `ω` about the middle `c` and a shift `t` are added: `min Σ (nᵢ · (pᵢ +
-//! ω × (pᵢ − c) + t − qᵢ))²`.
+//! Optionally refined by rounds in which `qᵢ` is the closest point of the reference, `nᵢ` its
+//! normal, and a small rotation `ω` about the centre `c` and a translation `t` are added: `min Σ
+//! (nᵢ · (pᵢ + ω × (pᵢ − c) + t − qᵢ))²`.
 //!
-//! **Source.** Huang and others 2012, section 5; the refinement is that of Chen and Medioni,
-//! "Object modelling by registration of multiple range images", 1992, trimmed after Chetverikov and
-//! others, "The Trimmed Iterative Closest Point Algorithm", 2002.
+//! **Source.** Huang et al. 2012, section 5; the refinement is that of Chen and Medioni,
+//! "Object modelling by registration of multiple range images", 1992, trimmed after Chetverikov et
+//! al., "The Trimmed Iterative Closest Point Algorithm", 2002.
 //!
-//! **Ours.** The refinement is off unless asked for: it helps where few or careless points meet a
-//! scan of which most has not moved.
+//! **Departures.** The refinement is optional: it helps if markers are few or inaccurate and most
+//! of the scan has not moved.
 
 use pliant_linalg::{LeastSquares, RigidMotion, SparseMatrix, parallel};
 use pliant_mesh::glam::{DQuat, DVec3};
@@ -28,35 +28,36 @@ use pliant_transfer::{Markers, TransferError};
 
 use crate::LearnError;
 
-/// Corresponding points that fix a rigid motion.
+/// The fewest points that determine a rigid motion.
 const FEWEST: usize = 3;
 
-/// Points this near to a line, as a part of their extent, are on it.
-const ON_A_LINE: f64 = 1e-3;
+/// Distance from a line, relative to the extent, below which points are collinear.
+const COLLINEAR: f64 = 1e-3;
 
-/// Vertices of the scan that take part in the refinement.
+/// Vertices of the scan in the refinement.
 const SAMPLES: usize = 2000;
 
-/// The part of them that is taken to have moved least.
+/// The part of them, the nearest ones, that each round uses.
 const KEPT: f64 = 0.7;
 
-/// How firmly what no plane tells stays, beside a point: a ball may turn as it likes.
-const AT_REST: f64 = 1e-9;
+/// Regularisation of motions that the planes leave open, such as the rotation of a ball.
+const REGULARISATION: f64 = 1e-9;
 
 /// Vertices in one parallel task.
 const VERTICES_PER_TASK: usize = 64;
 
-/// The motion that takes `scan` onto `reference` by `markers`, pairs of a reference vertex and a
+/// The rigid motion from `scan` to `reference` by `markers`, pairs of a reference vertex and a
 /// scan vertex.
 ///
 /// # Errors
-/// Pairs of vertices that are not there, fewer than three different ones, or places on one line.
+/// Vertices that do not exist, fewer than three distinct pairs, or collinear points.
 pub(super) fn align_by_markers(
     reference: &Mesh,
     scan: &Mesh,
     markers: &Markers,
 ) -> Result<RigidMotion, LearnError> {
     for (marker, &(a, b)) in markers.pairs().iter().enumerate() {
+        // Both sides of a pair can be out of range.
         for (side, vertex, mesh) in [
             ("reference", a as usize, reference),
             ("scan", b as usize, scan),
@@ -73,6 +74,7 @@ pub(super) fn align_by_markers(
             }
         }
     }
+
     let distinct = markers.distinct();
     if distinct.pairs().len() < FEWEST {
         return Err(LearnError::TooFewMarkers {
@@ -80,6 +82,7 @@ pub(super) fn align_by_markers(
             needed: FEWEST,
         });
     }
+
     let (to, from): (Vec<DVec3>, Vec<DVec3>) = distinct
         .pairs()
         .iter()
@@ -90,16 +93,19 @@ pub(super) fn align_by_markers(
             )
         })
         .unzip();
+
+    // Collinear points leave the rotation about their line open.
     for (side, points) in [("reference", &to), ("scan", &from)] {
-        if are_on_a_line(points) {
+        if are_collinear(points) {
             return Err(LearnError::MarkersOnALine { side });
         }
     }
+
     Ok(RigidMotion::fit(&from, &to, None)?)
 }
 
-/// `start` refined so that the part of `scan` that has moved least lies on `reference`, by rounds
-/// of closest points.
+/// `start` refined by rounds of closest points, so that the part of `scan` that has moved least
+/// coincides with `reference`.
 ///
 /// # Errors
 /// A mesh without faces, positions that are not finite.
@@ -110,28 +116,34 @@ pub(super) fn refine_by_closest_points(
     rounds: usize,
 ) -> Result<RigidMotion, LearnError> {
     let index = SurfaceIndex::new(reference)?;
+    // An even sample of the vertices is enough for six unknowns.
     let stride = scan.vertex_count().div_ceil(SAMPLES).max(1);
     let from: Vec<DVec3> = scan.positions().iter().step_by(stride).copied().collect();
+
     let mut motion = start;
     for _ in 0..rounds {
         let places = parallel::map(from.len(), VERTICES_PER_TASK, |k| motion.apply(from[k]));
         let closest = index.closest_points(&places)?;
+        // Trimmed ICP: the part that has moved most does not count.
         let mut nearest: Vec<usize> = (0..from.len()).collect();
         nearest.sort_by(|&a, &b| closest[a].distance.total_cmp(&closest[b].distance));
         nearest.truncate(((from.len() as f64 * KEPT) as usize).max(FEWEST.min(from.len())));
+
         let step = small_step(
             reference,
             nearest.iter().map(|&k| (places[k], closest[k])).collect(),
         )?;
+
         motion = RigidMotion {
             rotation: (step.rotation * motion.rotation).normalize(),
             translation: step.apply(motion.translation),
         };
     }
+
     Ok(motion)
 }
 
-/// The small motion that takes points nearest to the planes of their closest points.
+/// The small motion that minimises the distances of points from the planes of their closest points.
 fn small_step(
     reference: &Mesh,
     pairs: Vec<(DVec3, ClosestPoint)>,
@@ -144,36 +156,36 @@ fn small_step(
         .sum::<f64>()
         / count)
         .sqrt();
-    let (mut triplets, mut goals) = (
-        Vec::with_capacity(6 * pairs.len()),
-        Vec::with_capacity(pairs.len()),
-    );
+
+    let mut triplets = Vec::with_capacity(6 * pairs.len());
+    let mut goals = Vec::with_capacity(pairs.len());
     for (row, (p, closest)) in pairs.iter().enumerate() {
         let normal = triangle_normal(reference.triangle_points(closest.place.triangle as usize));
-        // The turn is measured by the way it moves a point at the distance `size`, so that both
-        // parts have one unit.
+        // The rotation is measured by the displacement of a point at the distance `size`, so that
+        // both parts have the same unit.
         let entries = [((*p - center) / size).cross(normal), normal]
             .map(|part| part.to_array())
             .concat();
-        triplets.extend(
-            entries
-                .into_iter()
-                .enumerate()
-                .map(|(k, entry)| (row as u32, k as u32, entry)),
-        );
+
+        for (k, entry) in entries.into_iter().enumerate() {
+            triplets.push((row as u32, k as u32, entry));
+        }
         goals.push(normal.dot(closest.point - *p));
     }
-    let soft: Vec<(usize, f64)> = (0..6).map(|k| (k, AT_REST * count)).collect();
+
+    // Motions that the planes leave open are regularised to zero.
+    let soft: Vec<(usize, f64)> = (0..6).map(|k| (k, REGULARISATION * count)).collect();
     let matrix = SparseMatrix::from_triplets(pairs.len(), 6, &triplets);
     let x = LeastSquares::factor(&matrix, &soft, &[])?.solve(&goals, &[0.0; 6], &[]);
     let rotation = DQuat::from_scaled_axis(DVec3::new(x[0], x[1], x[2]) / size);
+
     Ok(RigidMotion {
         rotation,
         translation: center + DVec3::new(x[3], x[4], x[5]) - rotation * center,
     })
 }
 
-fn are_on_a_line(points: &[DVec3]) -> bool {
+fn are_collinear(points: &[DVec3]) -> bool {
     let first = points[0];
     let farthest = points.iter().fold(DVec3::ZERO, |best, p| {
         if (*p - first).length() > best.length() {
@@ -182,11 +194,13 @@ fn are_on_a_line(points: &[DVec3]) -> bool {
             best
         }
     });
+
     let off = points
         .iter()
         .map(|p| (*p - first).cross(farthest).length())
         .fold(0.0, f64::max);
-    off <= ON_A_LINE * farthest.length_squared()
+
+    off <= COLLINEAR * farthest.length_squared()
 }
 
 #[cfg(test)]
@@ -212,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn three_markers_undo_a_rigid_motion() {
+    fn three_markers_invert_a_rigid_motion() {
         let mesh = bumpy_sheet(8, 0.2);
         let scan = moved(&mesh, motion());
         let back = align_by_markers(&mesh, &scan, &same(&[0, 8, 40])).unwrap();
@@ -222,11 +236,12 @@ mod tests {
             .zip(mesh.positions())
             .map(|(&p, q)| back.apply(p).distance(*q))
             .fold(0.0, f64::max);
+
         assert!(off < 1e-13 * 30.0, "{off:e}");
     }
 
     #[test]
-    fn closest_points_mend_what_careless_markers_leave() {
+    fn closest_points_correct_inaccurate_markers() {
         let mesh = icosphere(3);
         let mesh = mesh
             .posed(
@@ -236,6 +251,7 @@ mod tests {
                     .collect(),
             )
             .unwrap();
+
         let careless = RigidMotion {
             rotation: DQuat::from_rotation_z(0.1),
             translation: DVec3::new(0.05, 0.02, -0.04),
@@ -249,6 +265,7 @@ mod tests {
                 / mesh.vertex_count() as f64)
                 .sqrt()
         };
+
         let refined = refine_by_closest_points(&mesh, &rough, RigidMotion::IDENTITY, 15).unwrap();
         assert!(
             off(refined) < 1e-3 * off(RigidMotion::IDENTITY),
@@ -256,6 +273,7 @@ mod tests {
             off(refined),
             off(RigidMotion::IDENTITY)
         );
+
         assert_eq!(
             refine_by_closest_points(&mesh, &rough, careless, 0).unwrap(),
             careless
@@ -263,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn markers_that_fix_no_motion_are_declined() {
+    fn markers_that_determine_no_motion_are_rejected() {
         let sheet = bumpy_sheet(4, 0.0);
         let align = |markers: &Markers| align_by_markers(&sheet, &sheet, markers).unwrap_err();
         assert_eq!(
@@ -273,10 +291,12 @@ mod tests {
                 needed: 3
             }
         );
+
         assert_eq!(
             align(&same(&[0, 1, 2, 3])),
             LearnError::MarkersOnALine { side: "reference" }
         );
+
         let far = align(&Markers::new(vec![(0, 0), (1, 1), (2, 99)])).to_string();
         assert!(
             far.contains("marker 2") && far.contains("99") && far.contains("scan"),

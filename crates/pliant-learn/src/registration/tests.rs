@@ -1,17 +1,23 @@
-//! What registration has to keep, on a body of which every point is known: a long ball that bends,
-//! with waves on it.
+//! Tests of the registration, on a body with a known position of every point: a long ball that
+//! bends, with waves on it.
 
-use super::*;
-use pliant_mesh::glam::DQuat;
+use pliant_linalg::RigidMotion;
+use pliant_mesh::glam::{DQuat, DVec3};
 use pliant_mesh::shapes::icosphere;
+use pliant_mesh::{LoopSubdivision, Mesh, vertex_normals};
+use pliant_transfer::Markers;
+
+use super::scan_registration::moved;
+use super::{Scan, ScanOptions, ScanRegistration};
+use crate::LearnError;
 
 /// Where the point `u` of the unit sphere is on the body, bent by an angle, with waves that grow
 /// with it.
 fn body(u: DVec3, bend: f64) -> DVec3 {
     let wave = 0.02 * (1.0 + bend) * (14.0 * u.x).sin() * (1.0 - u.x * u.x);
     let round = DVec3::new(3.0 * u.x, u.y, 0.8 * u.z) * (1.0 + wave);
-    let turn = DQuat::from_rotation_z(0.5 * bend * u.x);
-    DVec3::new(0.0, 0.4 * bend * u.x * u.x, 0.0) + turn * round
+    let rotation = DQuat::from_rotation_z(0.5 * bend * u.x);
+    DVec3::new(0.0, 0.4 * bend * u.x * u.x, 0.0) + rotation * round
 }
 
 /// The body with the vertices of a sphere that was turned, so that no two bodies share a vertex.
@@ -21,11 +27,11 @@ struct Tiling {
 }
 
 impl Tiling {
-    fn new(level: usize, turn: f64) -> Self {
+    fn new(level: usize, rotation: f64) -> Self {
         let sphere = icosphere(level);
-        let turn = DQuat::from_scaled_axis(DVec3::new(0.3, 1.0, -0.4) * turn);
+        let rotation = DQuat::from_scaled_axis(DVec3::new(0.3, 1.0, -0.4) * rotation);
         Self {
-            units: sphere.positions().iter().map(|&u| turn * u).collect(),
+            units: sphere.positions().iter().map(|&u| rotation * u).collect(),
             triangles: sphere.triangles().to_vec(),
         }
     }
@@ -54,6 +60,7 @@ impl Tiling {
             .map(|&u| (reference.nearest(u), self.nearest(u)))
             .collect();
         let mesh = moved(&self.mesh(bend), motion).unwrap();
+
         Scan {
             name: format!("bent by {bend}"),
             mesh,
@@ -81,8 +88,14 @@ fn registered(reference: &Mesh, scans: &[Scan]) -> ScanRegistration {
 
 /// Root mean square difference, over the diagonal of the reference, between how coarse vertices
 /// move and how their points of the body do.
-fn motion_error(made: &ScanRegistration, reference: &Tiling, bend: f64, frame: usize) -> f64 {
-    let (rest, rigid) = (reference.mesh(0.0), made.low.reference());
+fn motion_error(
+    registration: &ScanRegistration,
+    reference: &Tiling,
+    bend: f64,
+    frame: usize,
+) -> f64 {
+    let rest = reference.mesh(0.0);
+    let rigid = registration.low.reference();
     let truth = |p: &DVec3| {
         let squared = |v: &usize| rest.positions()[*v].distance_squared(*p);
         let v = (0..rest.vertex_count())
@@ -93,37 +106,41 @@ fn motion_error(made: &ScanRegistration, reference: &Tiling, bend: f64, frame: u
             body(reference.units[v], 0.0),
         )
     };
+
     let goals: Vec<(DVec3, DVec3)> = rigid.positions().iter().map(truth).collect();
     // The frame of the reference is known up to the rigid part of the bend.
-    let (found, wanted): (Vec<DVec3>, Vec<DVec3>) = (0..goals.len())
+    let (found, expected): (Vec<DVec3>, Vec<DVec3>) = (0..goals.len())
         .map(|v| {
             (
-                made.low.frames()[frame][v] - rigid.positions()[v] + goals[v].1,
+                registration.low.frames()[frame][v] - rigid.positions()[v] + goals[v].1,
                 goals[v].0,
             )
         })
         .unzip();
-    let best = RigidMotion::fit(&wanted, &found, None).unwrap();
+
+    let best = RigidMotion::fit(&expected, &found, None).unwrap();
     let sum: f64 = found
         .iter()
-        .zip(&wanted)
+        .zip(&expected)
         .map(|(a, b)| a.distance_squared(best.apply(*b)))
         .sum();
+
     (sum / goals.len() as f64).sqrt() / rest.bounds().unwrap().diagonal()
 }
 
 #[test]
-fn a_scan_moved_rigidly_comes_back_as_itself() {
+fn a_rigidly_moved_scan_is_registered_as_itself() {
     let tiling = Tiling::new(4, 0.0);
     let reference = tiling.mesh(0.0);
-    let made = registered(
+    let registration = registered(
         &reference,
         &[
             tiling.scan(&tiling, 0.0, motion(0.4)),
             tiling.scan(&tiling, 0.0, motion(1.9)),
         ],
     );
-    for clip in [&made.low, &made.high] {
+
+    for clip in [&registration.low, &registration.high] {
         let diagonal = reference.bounds().unwrap().diagonal();
         for frame in clip.frames() {
             let off = frame
@@ -134,33 +151,41 @@ fn a_scan_moved_rigidly_comes_back_as_itself() {
             assert!(off < 1e-6 * diagonal, "{}: {off:e}", clip.name());
         }
     }
+
     assert!(
-        made.reports
+        registration
+            .reports
             .iter()
             .all(|report| report.rigid < 1e-12 && report.missed == 0)
     );
 }
 
 #[test]
-fn scans_with_triangles_of_their_own_become_poses_that_move_as_the_body_does() {
+fn scans_with_different_triangles_become_poses_that_move_as_the_body() {
     let tiling = Tiling::new(4, 0.0);
     let bends = [0.5, -0.8];
     let scans = [
         Tiling::new(5, 0.7).scan(&tiling, bends[0], motion(0.4)),
         Tiling::new(4, 1.1).scan(&tiling, bends[1], motion(1.9)),
     ];
-    let made = registered(&tiling.mesh(0.0), &scans);
-    assert!(made.low.reference().vertex_count() <= 700);
-    assert_eq!(made.low.frame_names(), ["bent by 0.5", "bent by -0.8"]);
+
+    let registration = registered(&tiling.mesh(0.0), &scans);
+    assert!(registration.low.reference().vertex_count() <= 700);
+    assert_eq!(
+        registration.low.frame_names(),
+        ["bent by 0.5", "bent by -0.8"]
+    );
+
     for (frame, &bend) in bends.iter().enumerate() {
         // Markers are set to the nearest vertex, off by up to half an edge: 1 % of the diagonal.
-        let error = motion_error(&made, &tiling, bend, frame);
+        let error = motion_error(&registration, &tiling, bend, frame);
         assert!(
-            error < 0.01 && error < 0.2 * made.reports[frame + 1].rigid,
+            error < 0.01 && error < 0.2 * registration.reports[frame + 1].rigid,
             "{bend}: {error}"
         );
     }
-    for report in &made.reports {
+
+    for report in &registration.reports {
         assert!(
             report.after.mean < 1e-3 && report.after.mean < report.before.mean,
             "{report:?}"
@@ -176,24 +201,31 @@ fn scans_with_triangles_of_their_own_become_poses_that_move_as_the_body_does() {
 #[test]
 fn the_fine_clip_is_the_subdivided_coarse_one_moved_along_its_normals() {
     let tiling = Tiling::new(4, 0.0);
-    let made = registered(
+    let registration = registered(
         &tiling.mesh(0.0),
         &[Tiling::new(4, 0.7).scan(&tiling, 0.5, motion(0.4))],
     );
-    let subdivision = LoopSubdivision::levels(made.low.reference(), 1).unwrap();
-    assert!(made.high.reference().same_surface(subdivision.mesh()));
+    let subdivision = LoopSubdivision::levels(registration.low.reference(), 1).unwrap();
+
+    assert!(
+        registration
+            .high
+            .reference()
+            .same_surface(subdivision.mesh())
+    );
     let base = subdivision
         .mesh()
-        .posed(subdivision.apply(&made.low.frames()[0]))
+        .posed(subdivision.apply(&registration.low.frames()[0]))
         .unwrap();
+
     for (v, normal) in vertex_normals(&base).into_iter().enumerate() {
-        let way = made.high.frames()[0][v] - base.positions()[v];
-        assert!(way.cross(normal).length() < 1e-12, "vertex {v}");
+        let step = registration.high.frames()[0][v] - base.positions()[v];
+        assert!(step.cross(normal).length() < 1e-12, "vertex {v}");
     }
 }
 
 #[test]
-fn a_hole_is_told_and_filled_smoothly() {
+fn a_hole_is_reported_and_filled_smoothly() {
     let tiling = Tiling::new(4, 0.0);
     let whole = Tiling::new(5, 0.7);
     let far = |unit: DVec3| unit.distance(DVec3::Z) > 0.35;
@@ -201,6 +233,7 @@ fn a_hole_is_told_and_filled_smoothly() {
         units: whole.units.clone(),
         triangles: whole.triangles.clone(),
     };
+
     open.triangles
         .retain(|t| t.iter().all(|&v| far(open.units[v as usize])));
     let mut scan = open.scan(&tiling, 0.5, motion(0.4));
@@ -212,27 +245,34 @@ fn a_hole_is_told_and_filled_smoothly() {
             .filter(|&(a, _)| far(tiling.units[a as usize]))
             .collect(),
     );
+
     let complete = registered(&tiling.mesh(0.0), &[whole.scan(&tiling, 0.5, motion(0.4))]);
-    let made = registered(&tiling.mesh(0.0), &[scan]);
+    let registration = registered(&tiling.mesh(0.0), &[scan]);
     assert!(
-        made.reports[1].missed > 10 && made.reports[0].missed == 0,
+        registration.reports[1].missed > 10 && registration.reports[0].missed == 0,
         "{:?}",
-        made.reports
+        registration.reports
     );
+
     assert_eq!(
-        (made.reports[1].flipped_low, made.reports[1].flipped_high),
+        (
+            registration.reports[1].flipped_low,
+            registration.reports[1].flipped_high
+        ),
         (0, 0)
     );
-    let [with, without] = [&made, &complete].map(|made| motion_error(made, &tiling, 0.5, 0));
+
+    let [with, without] =
+        [&registration, &complete].map(|registration| motion_error(registration, &tiling, 0.5, 0));
     assert!(with < without + 0.004, "{with} {without}");
 }
 
 #[test]
-fn what_is_wrong_with_a_scan_is_told_with_its_name() {
+fn errors_of_a_scan_contain_its_name() {
     let tiling = Tiling::new(3, 0.0);
     let reference = tiling.mesh(0.0);
     let good = tiling.scan(&tiling, 0.5, motion(0.4));
-    let told = |scan: Scan| {
+    let message = |scan: Scan| {
         ScanRegistration::of(
             &reference,
             &[good.clone(), scan],
@@ -242,31 +282,36 @@ fn what_is_wrong_with_a_scan_is_told_with_its_name() {
         .unwrap_err()
         .to_string()
     };
+
     let with = |change: &dyn Fn(&mut Scan)| {
         let mut scan = Scan {
-            name: "odd".into(),
+            name: "damaged".into(),
             ..good.clone()
         };
         change(&mut scan);
-        told(scan)
+        message(scan)
     };
+
     let all = |message: String, words: &[&str]| {
         assert!(words.iter().all(|word| message.contains(word)), "{message}")
     };
     all(
         with(&|scan| scan.markers = Markers::new(vec![(0, 0), (1, 1)])),
-        &["'odd'", "2 different", "at least 3"],
+        &["'damaged'", "2 different", "at least 3"],
     );
+
     all(
         with(&|scan| scan.markers = Markers::new(vec![(0, 0), (1, 1), (9999, 2)])),
-        &["'odd'", "9999", "reference"],
+        &["'damaged'", "9999", "reference"],
     );
+
     all(
         with(&|scan| {
             scan.mesh = Mesh::from_triangles(scan.mesh.positions().to_vec(), &[]).unwrap()
         }),
-        &["'odd'", "no faces"],
+        &["'damaged'", "no faces"],
     );
+
     let two_pieces = |scan: &mut Scan| {
         let mut builder = scan.mesh.to_builder();
         let n = builder.positions.len() as u32;
@@ -274,20 +319,26 @@ fn what_is_wrong_with_a_scan_is_told_with_its_name() {
         builder.push_face(&[n, n + 1, n + 2]);
         scan.mesh = builder.build().unwrap();
     };
+
     all(
         with(&two_pieces),
-        &["'odd'", "2 connected part(s)", "reference 1"],
+        &["'damaged'", "2 connected component(s)", "reference has 1"],
     );
+
     let broken = |scan: &mut Scan| {
         let mut positions = scan.mesh.positions().to_vec();
         positions[3].y = f64::NAN;
         scan.mesh = scan.mesh.posed(positions).unwrap();
     };
-    all(with(&broken), &["'odd'", "vertex 3", "not a finite number"]);
+
+    all(
+        with(&broken),
+        &["'damaged'", "vertex 3", "not a finite number"],
+    );
 }
 
 #[test]
-fn options_out_of_range_are_named() {
+fn options_out_of_range_are_rejected_by_name() {
     let reference = Tiling::new(1, 0.0).mesh(0.0);
     let default = ScanOptions::default;
     for wrong in [

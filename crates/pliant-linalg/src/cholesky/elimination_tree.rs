@@ -4,8 +4,8 @@
 //! Gilbert, Ng & Peyton, "An efficient algorithm to compute row and column counts for
 //! sparse Cholesky factorization", SIMAX 1994.
 //!
-//! **Ours.** Vertices have weights (a vertex may stand for several unknowns), so counts are sums of
-//! weights.
+//! **Departures.** Vertices have weights (a vertex may stand for several unknowns), so counts are
+//! sums of weights.
 
 use crate::ordering::Graph;
 
@@ -28,6 +28,8 @@ pub(super) struct EliminationTree {
 impl EliminationTree {
     pub(super) fn new(graph: &Graph, mut order: Vec<u32>) -> Self {
         let parent = parents(graph, &order, &invert(&order));
+
+        // In postorder every subtree is contiguous; the tree is renumbered accordingly.
         let post = postorder(&parent);
         let moved = invert(&post);
         let parent = post
@@ -35,6 +37,7 @@ impl EliminationTree {
             .map(|&k| parent[k as usize])
             .map(|p| if p == NONE { NONE } else { moved[p as usize] })
             .collect();
+
         order = post.iter().map(|&k| order[k as usize]).collect();
         let place = invert(&order);
         let mut tree = Self {
@@ -43,6 +46,7 @@ impl EliminationTree {
             parent,
             counts: Vec::new(),
         };
+
         tree.counts = tree.column_counts(graph);
         tree
     }
@@ -52,40 +56,54 @@ impl EliminationTree {
         let weight = |k: usize| i64::from(graph.weight(self.order[k] as usize));
         let first = self.first_descendants();
         let mut delta = vec![0_i64; n];
+
         // Per row: the largest first descendant met, and the last leaf of its subtree; sets of
         // places joined so far.
         let mut largest = vec![NONE; n];
         let mut last_leaf = vec![NONE; n];
         let mut ancestor: Vec<u32> = (0..n as u32).collect();
+
         for j in 0..n {
+            // A leaf adds a column; a child's own column is not part of its parent's.
             if first[j] as usize == j {
                 delta[j] += weight(j);
             }
+
             let parent = self.parent[j];
             if parent != NONE {
                 delta[parent as usize] -= weight(j);
             }
+
+            // Each neighbour later in the order is a row of this column.
             for &u in graph.neighbours(self.order[j] as usize) {
                 let row = self.place[u as usize] as usize;
+                // Only leaves of the row's subtree start a new path to the row (skeleton matrix).
                 if row <= j || (largest[row] != NONE && first[j] <= largest[row]) {
                     continue;
                 }
+
                 largest[row] = first[j];
                 delta[j] += weight(row);
+                // Two paths share everything above their least common ancestor.
                 if last_leaf[row] != NONE {
                     delta[find(&mut ancestor, last_leaf[row]) as usize] -= weight(row);
                 }
+
                 last_leaf[row] = j as u32;
             }
+
             if parent != NONE {
                 ancestor[j] = parent;
             }
         }
+
+        // Sums of the differences over subtrees are the counts.
         for j in 0..n {
             if self.parent[j] != NONE {
                 delta[self.parent[j] as usize] += delta[j];
             }
         }
+
         delta.iter().map(|&d| d as u32).collect()
     }
 
@@ -102,7 +120,7 @@ impl EliminationTree {
     }
 }
 
-/// The representative of the set of `k`, with paths halved on the way.
+/// The representative of the set of `k`, with path halving.
 fn find(ancestor: &mut [u32], mut k: u32) -> u32 {
     while ancestor[k as usize] != k {
         let up = ancestor[ancestor[k as usize] as usize];
@@ -117,6 +135,8 @@ fn parents(graph: &Graph, order: &[u32], place: &[u32]) -> Vec<u32> {
     let (mut parent, mut ancestor) = (vec![NONE; n], vec![NONE; n]);
     for k in 0..n as u32 {
         for &u in graph.neighbours(order[k as usize] as usize) {
+            // Follow the path of ancestors to its end, which becomes a child of `k`, and
+            // compress the path.
             let mut i = place[u as usize];
             while i < k {
                 let up = ancestor[i as usize];
@@ -129,13 +149,17 @@ fn parents(graph: &Graph, order: &[u32], place: &[u32]) -> Vec<u32> {
             }
         }
     }
+
     parent
 }
 
 /// The nodes of a forest, children before parents, every subtree contiguous.
 pub(super) fn postorder(parent: &[u32]) -> Vec<u32> {
     let n = parent.len();
-    let (mut child, mut sibling) = (vec![NONE; n + 1], vec![NONE; n]);
+
+    // Children are linked in ascending order; roots are the children of one more node.
+    let mut child = vec![NONE; n + 1];
+    let mut sibling = vec![NONE; n];
     for k in (0..n).rev() {
         let above = if parent[k] == NONE {
             n
@@ -145,6 +169,8 @@ pub(super) fn postorder(parent: &[u32]) -> Vec<u32> {
         sibling[k] = child[above];
         child[above] = k as u32;
     }
+
+    // A depth-first walk without recursion.
     let mut post = Vec::with_capacity(n);
     let mut stack = Vec::new();
     let mut next = child[n];

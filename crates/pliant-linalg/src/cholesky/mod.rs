@@ -1,4 +1,4 @@
-//! Direct solution of sparse symmetric positive definite systems.
+//! Sparse Cholesky factorisation: direct solution of symmetric positive definite systems.
 //!
 //! **Problem.** Meshes give systems `A x = b` whose matrix stays while `b` changes with every
 //! frame, or whose values change while the pattern stays.
@@ -15,8 +15,8 @@
 //! **Source.** Davis, Rajamanickam & Sid-Lakhdar, "A survey of direct methods for sparse linear
 //! systems", Acta Numerica 2016; the parts name their own.
 //!
-//! **Ours.** The dense kernels are `faer`'s; its sparse drivers run a factorisation on one thread
-//! and solve several times slower than memory allows, so order, analysis, the multifrontal
+//! **Departures.** The dense kernels are `faer`'s; its sparse drivers run a factorisation on one
+//! thread and solve several times slower than memory allows, so order, analysis, the multifrontal
 //! driver and the sweeps are our own. All give the same bits on any number of threads.
 
 mod elimination_tree;
@@ -78,8 +78,8 @@ impl SpdSolver {
         Ok(solver)
     }
 
-    /// Factors a matrix with the order and pattern of the last one where they fit it, else with its
-    /// own, which are kept instead.
+    /// Factors a matrix with the stored order and pattern if they fit it, else with its
+    /// own, which then replace the stored ones.
     ///
     /// # Errors
     /// As [`factor`](Self::factor).
@@ -88,6 +88,7 @@ impl SpdSolver {
         matrix: &SparseMatrix,
     ) -> Result<Self, LinalgError> {
         let factor = match kept {
+            // Another pattern is no error here: the matrix is analysed anew.
             Some(symbolic) => {
                 Self::factor_with(Arc::clone(symbolic), matrix).or_else(|error| match error {
                     LinalgError::OtherPattern => Self::factor(matrix),
@@ -96,6 +97,7 @@ impl SpdSolver {
             }
             None => Self::factor(matrix)?,
         };
+
         *kept = Some(Arc::clone(&factor.symbolic));
         Ok(factor)
     }
@@ -108,8 +110,8 @@ impl SpdSolver {
         Self::factor_with(Arc::clone(&self.symbolic), matrix)
     }
 
-    /// Replaces the factor by that of a matrix with the same pattern, bit for bit what factoring it
-    /// anew gives.
+    /// Replaces the factor by that of a matrix with the same pattern, with the same bits as a new
+    /// factorisation.
     ///
     /// After an error the factor is not to be used before another, successful `refactor`.
     ///
@@ -207,18 +209,21 @@ impl SpdSolver {
     }
 
     fn solve_chunk(&self, columns: &mut [Vec<f64>]) {
+        // Columns are interleaved, so that one sweep over the factor serves all of them.
         let mut rows = vec![[0.0; COLUMNS_PER_SWEEP]; self.size()];
         for (c, column) in columns.iter().enumerate() {
             for (row, &value) in rows.iter_mut().zip(column) {
                 row[c] = value;
             }
         }
+
         self.sweep().solve::<COLUMNS_PER_SWEEP, 1, _>(
             &mut rows,
             &mut SolveWorkspace::new(),
             |&row| row,
             |row, values| *row = values,
         );
+
         for (c, column) in columns.iter_mut().enumerate() {
             for (value, row) in column.iter_mut().zip(&rows) {
                 *value = row[c];
@@ -256,6 +261,8 @@ fn connected_size(matrix: &SparseMatrix, unknown: usize) -> usize {
     let mut seen = vec![false; matrix.rows()];
     seen[unknown] = true;
     let mut reached = vec![unknown];
+
+    // Breadth-first search over the graph of the matrix.
     let mut next = 0;
     while next < reached.len() {
         for &column in matrix.row(reached[next]).0 {
@@ -265,6 +272,7 @@ fn connected_size(matrix: &SparseMatrix, unknown: usize) -> usize {
         }
         next += 1;
     }
+
     reached.len()
 }
 

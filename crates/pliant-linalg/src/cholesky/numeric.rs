@@ -1,15 +1,16 @@
-//! The values of the factor: the multifrontal method.
+//! Numeric factorisation: the multifrontal method.
 //!
-//! **Method.** Each block of columns gathers its entries of the matrix and what its children
-//! pass on, is factored as a dense matrix, and passes the Schur complement of its rows on
-//! to its parent. Subtrees are independent, so they run at the same time; what
-//! children pass on is added in their order, whoever finished first.
+//! **Method.** Each block of columns gathers its entries of the matrix and the updates
+//! of its children, is factored as a dense matrix, and passes the Schur complement of its
+//! rows to its parent. Subtrees are independent, so they run at the same time; updates of
+//! children are added in a fixed order, so that the bits do not depend on threads.
 //!
 //! **Source.** Duff & Reid, "The multifrontal solution of indefinite sparse symmetric linear
 //! equations", TOMS 1983; Liu, "The multifrontal method for sparse matrix solution",
 //! SIAM Review 1992.
 //!
-//! **Ours.** The diagonal of the factor is stored inverted, which spares every solve the divisions.
+//! **Departures.** The diagonal of the factor is stored inverted, which saves the divisions in
+//! every solve.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
@@ -20,19 +21,19 @@ use faer::{Accum, MatMut, MatRef, Par};
 
 use super::symbolic::{Node, Symbolic};
 use crate::parallel;
-use crate::wide::{Kernel, run_wide};
+use crate::simd::{Kernel, run_vectorized};
 
 /// A pivot below this multiple of `√n` roundings of the entry on the diagonal counts as zero, for
 /// `n` unknowns.
 ///
-/// Ours: the last pivot of a singular Laplacian is rounding; measured on grids of 100 to 360 000
+/// Chosen: the last pivot of a singular Laplacian is rounding; measured on grids of 100 to 360 000
 /// unknowns it is at most `1.1 ε √n` of the diagonal, either sign.
 const ROUNDINGS: f64 = 8.0;
 
 /// Subtrees with less work (multiplications) are factored by one thread.
 const WORK_PER_TASK: f64 = 4e6;
-/// Blocks of at most this many columns are factored here; wider ones by `faer`, whose kernels need
-/// a run-up.
+/// Blocks of at most this many columns are factored here; wider ones by `faer`, whose kernels have
+/// a start-up cost.
 const NARROW: usize = 8;
 /// Blocks with more work than this are cut into tiles.
 const WORK_PER_BLOCK: f64 = 6e7;
@@ -43,7 +44,8 @@ const TILE: usize = 128;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BadPivot(pub(super) usize);
 
-/// What a node passes on to its parent: `rows × rows`, lower triangle, by columns.
+/// The Schur complement that a node passes to its parent: `rows × rows`, lower triangle, by
+/// columns.
 type Update = Vec<f64>;
 
 /// Writes the factor of the matrix with entries `entries` to `values`.
@@ -58,6 +60,7 @@ pub(super) fn factor(
         entries,
         tolerance,
     };
+
     numeric.factor_trees(symbolic.roots(), values).map(|_| ())
 }
 
@@ -78,6 +81,7 @@ impl Numeric<'_> {
             [] => Ok(Vec::new()),
             [root] => Ok(vec![self.factor_tree(*root as usize, values)?]),
             _ => {
+                // Subtrees are split where their work is about halved.
                 let work =
                     |roots: &[u32]| roots.iter().map(|&s| nodes[s as usize].work).sum::<f64>();
                 let half = work(roots) / 2.0;
@@ -86,11 +90,16 @@ impl Numeric<'_> {
                     sum += nodes[s as usize].work;
                     sum >= half
                 });
+
                 let middle = (at_half.unwrap_or(0) + 1).min(roots.len() - 1);
                 let (left, right) = roots.split_at(middle);
+
+                // Values of neighbouring subtrees are contiguous.
                 let start =
                     |roots: &[u32]| nodes[nodes[roots[0] as usize].subtree as usize].value_start;
                 let (left_values, right_values) = values.split_at_mut(start(right) - start(left));
+
+                // Small subtrees are not worth a task of their own.
                 let (a, b) = if half > WORK_PER_TASK {
                     parallel::join(
                         || self.factor_trees(left, left_values),
@@ -102,6 +111,7 @@ impl Numeric<'_> {
                         self.factor_trees(right, right_values),
                     )
                 };
+
                 let mut updates = a?;
                 updates.extend(b?);
                 Ok(updates)
@@ -112,22 +122,29 @@ impl Numeric<'_> {
     fn factor_tree(&self, root: usize, values: &mut [f64]) -> Result<Update, BadPivot> {
         let node = &self.symbolic.nodes[root];
         if node.work < WORK_PER_TASK {
-            return run_wide(SmallTree {
+            return run_vectorized(SmallTree {
                 numeric: *self,
                 root,
                 values,
             });
         }
+
+        // Large nodes: children first, possibly in parallel, then their updates are added here.
         let children = self.symbolic.children_of(root);
         let own_start = values.len() - node.columns * node.height();
         let (values_below, block) = values.split_at_mut(own_start);
         let updates = self.factor_trees(children, values_below)?;
+
+        // Assemble the block: entries of the matrix, then the updates of the children in their
+        // order.
         let mut own = vec![0.0; node.rows * node.rows];
         block.fill(0.0);
         self.add_entries(root, block);
         for (&child, update) in children.iter().zip(&updates) {
             self.add_update(child as usize, update, block, &mut own);
         }
+
+        // The updates of the children are large; their memory is free before the elimination.
         drop(updates);
         self.eliminate(root, block, &mut own)?;
         Ok(own)
@@ -139,6 +156,7 @@ impl Numeric<'_> {
         let symbolic = self.symbolic;
         let first = symbolic.nodes[root].subtree as usize;
         let start = symbolic.nodes[first].value_start;
+
         // Updates of nodes of even and of odd depth: a node writes to one stack while its children
         // leave the other.
         let mut stacks: [Update; 2] = [Vec::new(), Vec::new()];
@@ -152,11 +170,16 @@ impl Numeric<'_> {
             } else {
                 (odd, even)
             };
+
+            // The node's own update is zero at first; its block starts with the entries of the
+            // matrix.
             let own_start = own_stack.len();
             own_stack.resize(own_start + node.rows * node.rows, 0.0);
             let own = &mut own_stack[own_start..];
             block.fill(0.0);
             self.add_entries(s, block);
+
+            // The updates of the children are the last ones on their stack, in order.
             let length = |child: u32| symbolic.nodes[child as usize].rows.pow(2);
             let children = symbolic.children_of(s);
             let base = child_stack.len() - children.iter().map(|&c| length(c)).sum::<usize>();
@@ -170,9 +193,12 @@ impl Numeric<'_> {
                 );
                 offset += length(child);
             }
+
+            // The children's updates are used up.
             child_stack.truncate(base);
             self.eliminate(s, block, own)?;
         }
+
         let [even, odd] = stacks;
         Ok(if symbolic.nodes[root].depth.is_multiple_of(2) {
             even
@@ -191,15 +217,19 @@ impl Numeric<'_> {
         }
     }
 
-    /// Adds what `child` passes on to the block of its parent and to what that passes on itself.
+    /// Adds the update of `child` to the block of its parent and to the parent's own update.
     #[inline(always)]
     fn add_update(&self, child: usize, update: &[f64], block: &mut [f64], own: &mut [f64]) {
         let node = &self.symbolic.nodes[child];
         let parent = &self.symbolic.nodes[node.parent as usize];
         let relative = &self.symbolic.relative[node.row_start..node.row_start + node.rows];
+
         for (j, &column) in relative.iter().enumerate() {
             let source = &update[j * node.rows + j..(j + 1) * node.rows];
             let column = column as usize;
+
+            // A column of the update goes to a column of the parent's block, or to the parent's own
+            // update.
             let (target, shift) = if column < parent.columns {
                 (
                     &mut block[column * parent.height()..(column + 1) * parent.height()],
@@ -212,6 +242,7 @@ impl Numeric<'_> {
                     parent.columns,
                 )
             };
+
             for (&row, &value) in relative[j..].iter().zip(source) {
                 target[row as usize - shift] += value;
             }
@@ -256,11 +287,14 @@ impl Numeric<'_> {
             if !(pivot > self.smallest_pivot(node, j) && pivot < f64::INFINITY) {
                 return Err(BadPivot(node.first + j));
             }
+
+            // Scale the column by its pivot, and subtract its products from the later columns.
             let inverse = 1.0 / pivot.sqrt();
             column[0] = inverse;
             for value in &mut column[1..] {
                 *value *= inverse;
             }
+
             for (k, later) in rest.chunks_exact_mut(height).enumerate() {
                 let factor = column[k + 1];
                 for (target, &value) in later[j + 1 + k..].iter_mut().zip(&column[k + 1..]) {
@@ -268,6 +302,7 @@ impl Numeric<'_> {
                 }
             }
         }
+
         subtract_products(block, node.columns, own, node.rows);
         Ok(())
     }
@@ -279,13 +314,18 @@ impl Numeric<'_> {
         own: &mut [f64],
     ) -> Result<(), BadPivot> {
         let height = node.height();
+
+        // Large blocks are factored in tiles, so that several threads share the work.
         let spread = (height as f64).powi(2) * node.columns as f64 > WORK_PER_BLOCK;
         let tile = if spread { TILE } else { node.columns };
+
         for start in (0..node.columns).step_by(tile) {
             let width = tile.min(node.columns - start);
             let (done, later) = block.split_at_mut((start + width) * height);
             let panel = &mut done[start * height..];
             self.factor_panel(node, panel, start, width)?;
+
+            // All later columns get the products of the panel, in parallel by columns.
             let panel = &*panel;
             parallel::for_each_chunk_mut(later, height * TILE, |offset, columns| {
                 let row = start + width + offset / height;
@@ -294,6 +334,7 @@ impl Numeric<'_> {
                     .subrows(row, height - row);
                 let target = MatMut::from_column_major_slice_mut(columns, height, count)
                     .subrows_mut(row, height - row);
+
                 matmul(
                     target,
                     Accum::Add,
@@ -304,10 +345,13 @@ impl Numeric<'_> {
                 );
             });
         }
+
+        // The Schur complement, then the diagonal is stored inverted.
         self.subtract_wide(node, block, own, spread);
         for j in 0..node.columns {
             block[j * height + j] = block[j * height + j].recip();
         }
+
         Ok(())
     }
 
@@ -320,12 +364,14 @@ impl Numeric<'_> {
         start: usize,
         width: usize,
     ) -> Result<(), BadPivot> {
+        // The panel is a square on the diagonal and the rows below it.
         let height = node.height();
         let panel = MatMut::from_column_major_slice_mut(panel, height, width);
         let (mut square, below) = panel.split_at_row_mut(start).1.split_at_row_mut(width);
         let scratch =
             llt::factor::cholesky_in_place_scratch::<f64>(width, Par::Seq, Default::default());
         let mut buffer = MemBuffer::new(scratch);
+
         llt::factor::cholesky_in_place(
             square.as_mut(),
             Default::default(),
@@ -336,12 +382,15 @@ impl Numeric<'_> {
         .map_err(|llt::factor::LltError::NonPositivePivot { index }| {
             BadPivot(node.first + start + index)
         })?;
+
+        // `faer` accepts any positive pivot; those that are rounding noise fail here.
         for j in 0..width {
             let pivot = square[(j, j)] * square[(j, j)];
             if !(pivot > self.smallest_pivot(node, start + j) && pivot < f64::INFINITY) {
                 return Err(BadPivot(node.first + start + j));
             }
         }
+
         solve_rows(square.as_ref(), below);
         Ok(())
     }
@@ -364,14 +413,18 @@ impl Numeric<'_> {
                 -1.0,
                 Par::Seq,
             );
+
             return;
         }
+
+        // Large updates are computed in tiles of columns, only the lower triangle.
         parallel::for_each_chunk_mut(own, node.rows * TILE, |offset, columns| {
             let row = offset / node.rows;
             let count = columns.len() / node.rows;
             let target = MatMut::from_column_major_slice_mut(columns, node.rows, count)
                 .subrows_mut(row, node.rows - row);
             let rows = rows.subrows(row, node.rows - row);
+
             matmul(
                 target,
                 Accum::Add,
@@ -416,6 +469,8 @@ fn solve_rows(lower: MatRef<'_, f64>, rows: MatMut<'_, f64>) {
 #[inline(always)]
 fn subtract_products(block: &[f64], columns: usize, own: &mut [f64], rows: usize) {
     let height = columns + rows;
+
+    // Up to four columns at once, so that `own` is read and written less often.
     let mut k = 0;
     while k < columns {
         let width = (columns - k).min(4);
@@ -426,6 +481,7 @@ fn subtract_products(block: &[f64], columns: usize, own: &mut [f64], rows: usize
             2 => subtract_outer([column(0), column(1)], own, rows),
             _ => subtract_outer([column(0)], own, rows),
         }
+
         k += width;
     }
 }
@@ -437,6 +493,7 @@ fn subtract_outer<const C: usize>(columns: [&[f64]; C], own: &mut [f64], rows: u
         let n = target.len();
         let sources = columns.map(|column| &column[q..][..n]);
         let factors = sources.map(|source| source[0]);
+
         for i in 0..n {
             let mut sum = 0.0;
             for c in 0..C {

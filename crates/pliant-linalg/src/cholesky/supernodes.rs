@@ -1,4 +1,4 @@
-//! Columns of the factor with (almost) the same rows, to be stored as dense blocks.
+//! Supernodes: columns of the factor with (almost) the same rows, stored as dense blocks.
 //!
 //! **Method.** Consecutive columns whose patterns agree form a supernode; a supernode then
 //! joins its parent where that stores few zeros, since one large block is faster
@@ -26,7 +26,7 @@ pub(super) struct Supernodes {
     pub(super) row_starts: Vec<usize>,
 }
 
-/// A supernode on the way to its final shape. Sizes count unknowns.
+/// A supernode under construction. Sizes count unknowns.
 #[derive(Debug, Clone)]
 struct Block {
     columns: u64,
@@ -61,9 +61,12 @@ impl Supernodes {
                 children[self.parent[s] as usize].push(s as u32);
             }
         }
+
+        // `seen` holds, for each row, the last supernode that listed it.
         let mut seen = vec![NONE; self.order.len()];
         self.row_starts = Vec::with_capacity(count + 1);
         self.row_starts.push(0);
+
         for s in 0..count {
             let begin = self.rows.len();
             let end_column = self.starts[s + 1];
@@ -76,6 +79,8 @@ impl Supernodes {
                     }
                 }
             }
+
+            // Rows of children above their own columns are inherited (fill).
             for &child in &children[s] {
                 for k in self.row_starts[child as usize]..self.row_starts[child as usize + 1] {
                     let row = self.rows[k];
@@ -85,6 +90,7 @@ impl Supernodes {
                     }
                 }
             }
+
             self.rows[begin..].sort_unstable();
             self.row_starts.push(self.rows.len());
         }
@@ -96,6 +102,7 @@ fn fundamental(graph: &Graph, tree: &EliminationTree) -> (Vec<u32>, Vec<u32>) {
     let n = tree.order.len();
     let (mut starts, mut owner) = (vec![0], vec![0_u32; n]);
     for k in 1..n {
+        // A column continues a run when it has the pattern of its only child, less that child.
         let weight = graph.weight(tree.order[k - 1] as usize);
         if tree.parent[k - 1] != k as u32 || tree.counts[k - 1] != tree.counts[k] + weight {
             starts.push(k as u32);
@@ -105,6 +112,8 @@ fn fundamental(graph: &Graph, tree: &EliminationTree) -> (Vec<u32>, Vec<u32>) {
     if n > 0 {
         starts.push(n as u32);
     }
+
+    // The parent of a run is the run that holds the parent of its last column.
     let last_column = |s: usize| starts[s + 1] as usize - 1;
     let above = |s: usize| tree.parent[last_column(s)];
     let parent = (0..starts.len() - 1)
@@ -116,6 +125,7 @@ fn fundamental(graph: &Graph, tree: &EliminationTree) -> (Vec<u32>, Vec<u32>) {
             }
         })
         .collect();
+
     (starts, parent)
 }
 
@@ -131,6 +141,7 @@ fn join_blocks(graph: &Graph, tree: &EliminationTree, starts: &[u32], parent: &[
                 .map(|k| u64::from(graph.weight(tree.order[k] as usize)))
                 .sum();
             let rows = u64::from(tree.counts[range.start]) - columns;
+
             Block {
                 columns,
                 rows,
@@ -139,16 +150,23 @@ fn join_blocks(graph: &Graph, tree: &EliminationTree, starts: &[u32], parent: &[
             }
         })
         .collect();
+
+    // Children are offered to their parents bottom-up; grandchildren of a joined child become
+    // candidates too.
     let mut joined: Vec<u32> = (0..count as u32).collect();
     for s in 0..count {
         let mut candidates = std::mem::take(&mut blocks[s].children);
         // The longest patterns are the most like the parent's.
         candidates.sort_by_key(|&c| std::cmp::Reverse(blocks[c as usize].rows));
+
         for c in candidates {
             let child = &blocks[c as usize];
             let own = &blocks[s];
             if worth_joining(child, own) {
                 let (columns, entries) = (child.columns, child.entries);
+
+                // The child's columns become part of the parent; its own children are offered
+                // again.
                 let grandchildren = std::mem::take(&mut blocks[c as usize].children);
                 let own = &mut blocks[s];
                 own.columns += columns;
@@ -159,17 +177,21 @@ fn join_blocks(graph: &Graph, tree: &EliminationTree, starts: &[u32], parent: &[
                 blocks[s].children.push(c);
             }
         }
+
         if parent[s] != NONE {
             blocks[parent[s] as usize].children.push(s as u32);
         }
     }
+
+    // Joins form chains; each ends at the block that was kept.
     for s in (0..count).rev() {
         joined[s] = joined[joined[s] as usize];
     }
+
     joined
 }
 
-/// Whether the zeros that a join would store cost less than a block of its own. Ours, near the
+/// Whether the zeros that a join would store cost less than a block of its own. Chosen near the
 /// defaults of CHOLMOD (Chen, Davis, Hager & Rajamanickam, TOMS 2008): the wider the block, the
 /// fewer zeros.
 fn worth_joining(child: &Block, parent: &Block) -> bool {
@@ -187,6 +209,7 @@ fn worth_joining(child: &Block, parent: &Block) -> bool {
 /// Renumbers so that the columns of each joined supernode and each subtree are contiguous.
 fn arrange(tree: &EliminationTree, starts: &[u32], parent: &[u32], joined: &[u32]) -> Supernodes {
     let count = parent.len();
+    // Blocks that were not joined keep the name of their last supernode.
     let kept: Vec<u32> = (0..count as u32)
         .filter(|&s| joined[s as usize] == s)
         .collect();
@@ -194,6 +217,7 @@ fn arrange(tree: &EliminationTree, starts: &[u32], parent: &[u32], joined: &[u32
     for (k, &s) in kept.iter().enumerate() {
         name[s as usize] = k as u32;
     }
+
     let above = |s: u32| {
         if parent[s as usize] == NONE {
             NONE
@@ -201,9 +225,13 @@ fn arrange(tree: &EliminationTree, starts: &[u32], parent: &[u32], joined: &[u32
             name[joined[parent[s as usize] as usize] as usize]
         }
     };
+
+    // A postorder makes subtrees contiguous.
     let kept_parent: Vec<u32> = kept.iter().map(|&s| above(s)).collect();
     let post = postorder(&kept_parent);
     let moved = invert(&post);
+
+    // The columns of a block are those of all supernodes joined to it, in their old order.
     let mut parts: Vec<Vec<u32>> = vec![Vec::new(); kept.len()];
     for s in 0..count {
         parts[moved[name[joined[s] as usize] as usize] as usize].push(s as u32);
@@ -218,11 +246,13 @@ fn arrange(tree: &EliminationTree, starts: &[u32], parent: &[u32], joined: &[u32
         }
         new_starts.push(order.len() as u32);
     }
+
     let new_parent = post
         .iter()
         .map(|&k| kept_parent[k as usize])
         .map(|p| if p == NONE { NONE } else { moved[p as usize] })
         .collect();
+
     Supernodes {
         order,
         starts: new_starts,

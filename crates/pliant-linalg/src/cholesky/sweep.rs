@@ -4,13 +4,14 @@
 //! should run at the speed of memory, on all cores, without allocating.
 //!
 //! **Method.** Groups of subtrees are swept at the same time, each in a vector of its own, then the
-//! crown above them (see [`SweepPlan`](super::sweep_plan::SweepPlan)). Forward, what a group leaves
-//! for the crown is added in the order of the groups; backward, it is copied from it.
+//! crown above them (see [`SweepPlan`](super::sweep_plan::SweepPlan)). Forward, the sums of a group
+//! for the crown are added in the order of the groups; backward, the group copies the solution of
+//! the crown.
 
 use super::sweep_plan::Task;
 use super::symbolic::Symbolic;
 use crate::parallel;
-use crate::wide::{Kernel, run_wide};
+use crate::simd::{Kernel, run_vectorized};
 
 /// Unknowns in one task of writing back.
 const UNKNOWNS_PER_TASK: usize = 16384;
@@ -50,26 +51,36 @@ impl Sweep<'_> {
         workspace
             .values
             .resize((R * plan.workspace).max(workspace.values.len()), 0.0);
+
+        // The vectors of the tasks lie one after the other; that of the crown (the nodes above all
+        // tasks) is last.
         let vectors = workspace.values[..R * plan.workspace]
             .as_chunks_mut::<R>()
             .0;
         let crown_start = plan.workspace - plan.crown_columns - plan.crown_longest;
         let (vectors_of_tasks, crown) = vectors.split_at_mut(crown_start);
         let input = |unknown: u32| read(&target[unknown as usize]);
+
+        // Forward substitution: all subtrees, then the crown, which collects their sums.
         self.for_each_task(&plan.tasks, vectors_of_tasks, &|task, vector| {
             self.forward_task::<R, LANES>(task, vector, &input)
         });
         self.sweep_crown::<R, LANES>(vectors_of_tasks, crown, &input);
+
+        // Backward substitution: every subtree reads the solution of the crown.
         let crown = &*crown;
         self.for_each_task(&plan.tasks, vectors_of_tasks, &|task, vector| {
             self.backward_task::<R, LANES>(task, vector, crown)
         });
+
+        // The solution goes back to the order of the unknowns.
         let vectors = &*vectors;
         let grain = if plan.spread {
             UNKNOWNS_PER_TASK
         } else {
             usize::MAX
         };
+
         parallel::for_each_chunk_mut(target, grain, |start, chunk| {
             for (item, &place) in chunk.iter_mut().zip(&plan.place_of[start..]) {
                 write(item, vectors[place as usize]);
@@ -86,6 +97,7 @@ impl Sweep<'_> {
     ) {
         match tasks {
             [] => {}
+            // Halves are split recursively, so that `rayon` can steal large pieces first.
             [task] => work(task, vectors),
             _ => {
                 let (left, right) = tasks.split_at(tasks.len() / 2);
@@ -95,6 +107,7 @@ impl Sweep<'_> {
                     || self.for_each_task(left, left_vectors, work),
                     || self.for_each_task(right, right_vectors, work),
                 );
+
                 if self.symbolic.plan.spread {
                     parallel::join(halves.0, halves.1);
                 } else {
@@ -114,14 +127,17 @@ impl Sweep<'_> {
     ) {
         let plan = &self.symbolic.plan;
         let (vector, buffer) = vector.split_at_mut(task.columns + task.outer);
+        // The right-hand side of the task's own columns; rows outside collect updates and start at
+        // zero.
         for (place, &unknown) in vector
             .iter_mut()
             .zip(&plan.unknowns[task.column_start..task.column_start + task.columns])
         {
             *place = input(unknown);
         }
+
         vector[task.columns..].fill([0.0; R]);
-        run_wide(Forward::<_, R, LANES> {
+        run_vectorized(Forward::<_, R, LANES> {
             sweep: *self,
             nodes: task.nodes.clone(),
             vector,
@@ -137,13 +153,16 @@ impl Sweep<'_> {
     ) {
         let plan = &self.symbolic.plan;
         let (vector, buffer) = vector.split_at_mut(task.columns + task.outer);
+
+        // Rows outside the task are solved already: they are read from the crown.
         for (place, &outer) in vector[task.columns..]
             .iter_mut()
             .zip(&plan.outer[task.outer_start..])
         {
             *place = crown[outer as usize];
         }
-        run_wide(Backward::<_, R, LANES> {
+
+        run_vectorized(Backward::<_, R, LANES> {
             sweep: *self,
             nodes: task.nodes.clone().rev(),
             vector,
@@ -160,6 +179,8 @@ impl Sweep<'_> {
         let plan = &self.symbolic.plan;
         let (vector, buffer) = crown.split_at_mut(plan.crown_columns);
         let first = plan.unknowns.len() - plan.crown_columns;
+
+        // The right-hand side of the crown's own columns, and the sums of the tasks.
         for (place, &unknown) in vector.iter_mut().zip(&plan.unknowns[first..]) {
             *place = input(unknown);
         }
@@ -171,14 +192,16 @@ impl Sweep<'_> {
                 }
             }
         }
+
+        // The crown has no rows outside, so both substitutions run one after the other.
         let nodes = plan.crown.iter().map(|&s| s as usize);
-        run_wide(Forward::<_, R, LANES> {
+        run_vectorized(Forward::<_, R, LANES> {
             sweep: *self,
             nodes: nodes.clone(),
             vector,
             buffer,
         });
-        run_wide(Backward::<_, R, LANES> {
+        run_vectorized(Backward::<_, R, LANES> {
             sweep: *self,
             nodes: nodes.rev(),
             vector,
@@ -196,6 +219,7 @@ impl Sweep<'_> {
         let node = &self.symbolic.nodes[s];
         let plan = &self.symbolic.plan;
         let first = plan.first[s] as usize;
+
         // A right-hand side with few entries reaches only the blocks above them: the others are not
         // even read.
         if vector[first..first + node.columns]
@@ -204,6 +228,8 @@ impl Sweep<'_> {
         {
             return;
         }
+
+        // Gather the block's rows in a contiguous buffer, solve there, scatter the sums.
         let rows = &plan.rows[node.row_start..node.row_start + node.rows];
         let buffer = &mut buffer[..node.height()];
         let (own, below) = buffer.split_at_mut(node.columns);
@@ -211,6 +237,7 @@ impl Sweep<'_> {
         below.fill([0.0; R]);
         forward_block::<R, LANES>(&self.values[node.values()], node.columns, buffer);
         vector[first..first + node.columns].copy_from_slice(&buffer[..node.columns]);
+
         for (&row, sum) in rows.iter().zip(&buffer[node.columns..]) {
             let place = &mut vector[row as usize];
             for r in 0..R {
@@ -231,10 +258,13 @@ impl Sweep<'_> {
         let first = plan.first[s] as usize;
         let rows = &plan.rows[node.row_start..node.row_start + node.rows];
         let buffer = &mut buffer[..node.height()];
+
+        // Gather the solution above the block, and solve for the block's own columns.
         buffer[..node.columns].copy_from_slice(&vector[first..first + node.columns]);
         for (&row, value) in rows.iter().zip(&mut buffer[node.columns..]) {
             *value = vector[row as usize];
         }
+
         backward_block::<R, LANES>(&self.values[node.values()], node.columns, buffer);
         vector[first..first + node.columns].copy_from_slice(&buffer[..node.columns]);
     }
@@ -294,6 +324,7 @@ fn forward_block<const R: usize, const LANES: usize>(
 ) {
     let height = x.len();
     let mut j = 0;
+    // Four columns at a time: the triangle on the diagonal first, then all rows below it.
     while j + 4 <= columns {
         let [c0, c1, c2, c3] = four_columns(block, height, j);
         let (solved, rest) = x[j..].split_at_mut(4);
@@ -304,11 +335,13 @@ fn forward_block<const R: usize, const LANES: usize>(
             let x3 = (solved[3][r] - c0[3] * x0 - c1[3] * x1 - c2[3] * x2) * c3[3];
             (solved[0][r], solved[1][r], solved[2][r], solved[3][r]) = (x0, x1, x2, x3);
         }
+
         let [x0, x1, x2, x3] = [solved[0], solved[1], solved[2], solved[3]];
         // Explicit chunks: left to itself the compiler unrolls further than most columns are long.
         let (chunks, tail) = rest.as_chunks_mut::<LANES>();
         let [(d0, t0), (d1, t1), (d2, t2), (d3, t3)] =
             [c0, c1, c2, c3].map(|c| c[4..].as_chunks::<LANES>());
+
         for ((((chunk, e0), e1), e2), e3) in chunks.iter_mut().zip(d0).zip(d1).zip(d2).zip(d3) {
             for i in 0..LANES {
                 for r in 0..R {
@@ -317,19 +350,25 @@ fn forward_block<const R: usize, const LANES: usize>(
                 }
             }
         }
+
+        // The rows that fill no chunk.
         for ((((value, e0), e1), e2), e3) in tail.iter_mut().zip(t0).zip(t1).zip(t2).zip(t3) {
             for r in 0..R {
                 value[r] -= (e0 * x0[r] + e1 * x1[r]) + (e2 * x2[r] + e3 * x3[r]);
             }
         }
+
         j += 4;
     }
+
+    // The last columns, fewer than four, one by one.
     for j in j..columns {
         let column = &block[j * height + j..(j + 1) * height];
         let (solved, rest) = x[j..].split_at_mut(1);
         for r in 0..R {
             solved[0][r] *= column[0];
         }
+
         for (value, &entry) in rest.iter_mut().zip(&column[1..]) {
             for r in 0..R {
                 value[r] -= entry * solved[0][r];
@@ -347,6 +386,7 @@ fn backward_block<const R: usize, const LANES: usize>(
 ) {
     let height = x.len();
     let whole = columns - columns % 4;
+    // Backwards: first the last columns that do not fill a group of four.
     for j in (whole..columns).rev() {
         let column = &block[j * height + j..(j + 1) * height];
         let (solved, rest) = x[j..].split_at_mut(1);
@@ -355,10 +395,13 @@ fn backward_block<const R: usize, const LANES: usize>(
             solved[0][r] = (solved[0][r] - sum[r]) * column[0];
         }
     }
+
+    // Then groups of four: sums over the rows below, and the triangle from its last row up.
     for j in (0..whole).step_by(4).rev() {
         let [c0, c1, c2, c3] = four_columns(block, height, j);
         let (solved, rest) = x[j..].split_at_mut(4);
         let [s0, s1, s2, s3] = dots::<R, LANES, 4>([&c0[4..], &c1[4..], &c2[4..], &c3[4..]], rest);
+
         for r in 0..R {
             let x3 = (solved[3][r] - s3[r]) * c3[3];
             let x2 = (solved[2][r] - s2[r] - c2[3] * x3) * c2[2];
@@ -384,6 +427,8 @@ fn dots<const R: usize, const LANES: usize, const C: usize>(
     let whole = x.len() - x.len() % LANES;
     let columns = columns.map(|column| &column[..x.len()]);
     let mut lanes = [[[0.0; R]; LANES]; C];
+
+    // One sum per lane, so that the additions do not wait for each other.
     let mut i = 0;
     while i < whole {
         let part = &x[i..i + LANES];
@@ -395,8 +440,11 @@ fn dots<const R: usize, const LANES: usize, const C: usize>(
                 }
             }
         }
+
         i += LANES;
     }
+
+    // The lanes are added in halves, a fixed order, then the rows that fill no lane.
     let mut sums = [[0.0; R]; C];
     for c in 0..C {
         for r in 0..R {
@@ -407,11 +455,13 @@ fn dots<const R: usize, const LANES: usize, const C: usize>(
                     lanes[c][lane][r] += lanes[c][lane + width][r];
                 }
             }
+
             sums[c][r] = lanes[c][0][r];
             for i in whole..x.len() {
                 sums[c][r] += columns[c][i] * x[i][r];
             }
         }
     }
+
     sums
 }

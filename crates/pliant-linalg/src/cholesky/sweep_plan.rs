@@ -1,4 +1,4 @@
-//! How a solve is cut into tasks, and where each of them keeps its numbers.
+//! The schedule of a triangular solve: its tasks and the memory of each.
 //!
 //! **Method.** The forest of blocks is cut into about [`TASKS`] groups of whole subtrees and a
 //! crown above them. Each group works on a vector of its own: its columns, followed by
@@ -8,7 +8,7 @@
 use super::elimination_tree::NONE;
 use super::symbolic::Node;
 
-/// Groups of subtrees that the factor is cut into. Ours: more would leave too much in the crown.
+/// Groups of subtrees that the factor is cut into. Chosen: more would leave too much in the crown.
 const TASKS: usize = 8;
 /// A factor with fewer values is swept by one thread.
 const VALUES_PER_TASK: usize = 1 << 16;
@@ -60,6 +60,8 @@ impl SweepPlan {
         let total = nodes.last().map_or(0, |node| node.values().end);
         let (mut tasks, crown) = group_subtrees(nodes, total);
         let mut crown_place = vec![NONE; unknowns.len()];
+
+        // Columns of the crown are numbered in the order of its nodes.
         let mut crown_columns = 0;
         for &s in &crown {
             for k in 0..nodes[s as usize].columns {
@@ -67,6 +69,7 @@ impl SweepPlan {
             }
             crown_columns += nodes[s as usize].columns;
         }
+
         let mut plan = Self {
             tasks: Vec::new(),
             crown_columns,
@@ -84,21 +87,27 @@ impl SweepPlan {
             spread: total > VALUES_PER_TASK,
             crown: Vec::new(),
         };
+
+        // Each task gets a vector of its own, so that tasks never write to the same place.
         for task in &mut tasks {
             plan.add_task(task, nodes, rows, unknowns, &crown_place);
         }
+
+        // The crown's rows are all in the crown, because every ancestor of a crown node is.
         for &s in &crown {
             let node = &nodes[s as usize];
             plan.first[s as usize] = crown_place[node.first];
             for k in node.row_start..node.row_start + node.rows {
                 plan.rows[k] = crown_place[rows[k] as usize];
             }
+
             plan.add_unknowns(
                 node,
                 unknowns,
                 plan.workspace + crown_place[node.first] as usize,
             );
         }
+
         plan.workspace += plan.crown_columns + plan.crown_longest;
         (plan.tasks, plan.crown) = (tasks, crown);
         plan
@@ -112,13 +121,17 @@ impl SweepPlan {
         unknowns: &[u32],
         crown_place: &[u32],
     ) {
+        // Where this task's lists begin.
         task.column_start = self.unknowns.len();
         task.outer_start = self.outer.len();
         task.workspace_start = self.workspace;
+
+        // The columns of the task are contiguous.
         let first_column = nodes[task.nodes.start].first;
         let last = &nodes[task.nodes.end - 1];
         task.columns = last.first + last.columns - first_column;
         let end_column = first_column + task.columns;
+
         // Roots come last in their subtrees, so the outer rows of a subtree are known before its
         // nodes when walked backward.
         let mut outer_place = vec![(NONE, 0_u32); 0];
@@ -126,6 +139,8 @@ impl SweepPlan {
             let node = &nodes[s];
             let is_root = node.parent == NONE || !task.nodes.contains(&(node.parent as usize));
             let own_rows = &rows[node.row_start..node.row_start + node.rows];
+
+            // The outer rows of a root lie in the crown; the task collects sums for them.
             if is_root {
                 outer_place.clear();
                 for &row in own_rows {
@@ -134,6 +149,8 @@ impl SweepPlan {
                     task.outer += 1;
                 }
             }
+
+            // Inner rows are columns of the task; outer rows are among those of the root, in order.
             let mut k = 0;
             for (place, &row) in self.rows[node.row_start..node.row_start + node.rows]
                 .iter_mut()
@@ -148,12 +165,16 @@ impl SweepPlan {
                     outer_place[k].1
                 };
             }
+
             self.first[s] = (node.first - first_column) as u32;
             task.longest = task.longest.max(node.height());
         }
+
+        // Unknowns are listed in the order of the nodes, after their places are known.
         for s in task.nodes.clone() {
             self.add_unknowns(&nodes[s], unknowns, self.workspace + self.first[s] as usize);
         }
+
         self.workspace += task.workspace();
     }
 
@@ -171,20 +192,27 @@ fn group_subtrees(nodes: &[Node], total: usize) -> (Vec<Task>, Vec<u32>) {
     let share = total.div_ceil(TASKS);
     let values_of = |s: usize| nodes[s].values().end - nodes[nodes[s].subtree as usize].value_start;
     let light = |s: usize| values_of(s) <= share;
-    let (mut tasks, mut crown) = (Vec::<Task>::new(), Vec::new());
+    let mut tasks = Vec::<Task>::new();
+    let mut crown = Vec::new();
     let mut open = 0; // Values in the last group, while more may join it.
+
     let mut s = 0;
     while s < nodes.len() {
+        // A node with too many values belongs to the crown.
         if !light(s) {
             crown.push(s as u32);
             open = usize::MAX;
             s += 1;
             continue;
         }
+
+        // The largest subtree from here that is still light.
         let mut root = s;
         while nodes[root].parent != NONE && light(nodes[root].parent as usize) {
             root = nodes[root].parent as usize;
         }
+
+        // It joins the last group if that ends here and has room; else it starts a new one.
         let values = values_of(root);
         match tasks
             .last_mut()
@@ -205,10 +233,13 @@ fn group_subtrees(nodes: &[Node], total: usize) -> (Vec<Task>, Vec<u32>) {
                     outer_start: 0,
                     workspace_start: 0,
                 });
+
                 open = values;
             }
         }
+
         s = root + 1;
     }
+
     (tasks, crown)
 }

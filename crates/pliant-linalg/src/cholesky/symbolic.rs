@@ -1,4 +1,4 @@
-//! All of a factorisation that depends on the pattern alone.
+//! Symbolic factorisation: everything that depends on the sparsity pattern alone.
 
 use glam::DVec3;
 
@@ -95,17 +95,20 @@ impl Symbolic {
     }
 
     fn ordered(matrix: &SparseMatrix, places: Option<&[DVec3]>) -> Result<Self, LinalgError> {
+        // Unknowns with the same neighbours are merged; one place stands for all of them.
         let compressed = Compressed::new(checked_graph(matrix)?);
         let places = places.map(|places| {
             (0..compressed.graph.len())
                 .map(|g| places[compressed.members(g)[0] as usize])
                 .collect()
         });
+
         let tree = EliminationTree::new(
             &compressed.graph,
             nested_dissection(&compressed.graph, places),
         );
         let supernodes = Supernodes::new(&compressed.graph, &tree);
+
         Self::assemble(matrix, &compressed, &supernodes).ok_or(LinalgError::OutOfMemory {
             unknowns: matrix.rows(),
         })
@@ -158,17 +161,21 @@ impl Symbolic {
             .flat_map(|&g| compressed.members(g as usize))
             .copied()
             .collect();
+
         // The first column of each place, whose vertex may stand for several unknowns.
         let mut column_of = Vec::with_capacity(supernodes.order.len() + 1);
         column_of.push(0_u32);
         for &g in &supernodes.order {
             column_of.push(column_of[column_of.len() - 1] + compressed.graph.weight(g as usize));
         }
+
+        // The shape of the factor and all index lists follow from the columns.
         let (nodes, rows) = make_nodes(supernodes, &column_of)?;
         let (child_starts, children) = collect_children(&nodes);
         let relative = relative_rows(&nodes, &rows);
         let (assembly_starts, assembly, diagonal) = map_entries(matrix, &unknowns, &nodes, &rows);
         let plan = SweepPlan::new(&nodes, &rows, &unknowns);
+
         Some(Self {
             pattern_starts: matrix.starts().to_vec(),
             pattern_indices: matrix.indices().to_vec(),
@@ -194,12 +201,17 @@ fn checked_graph(matrix: &SparseMatrix) -> Result<Graph, LinalgError> {
             expected: matrix.columns(),
         });
     }
+
     if u32::try_from(matrix.entries()).is_err() {
         return Err(LinalgError::OutOfMemory {
             unknowns: matrix.rows(),
         });
     }
+
     let graph = Graph::of_matrix(matrix);
+
+    // The graph comes from the lower triangle, so that a missing mirror entry shows as a
+    // difference.
     for row in 0..matrix.rows() {
         let others = matrix
             .row(row)
@@ -210,6 +222,7 @@ fn checked_graph(matrix: &SparseMatrix) -> Result<Graph, LinalgError> {
             return Err(LinalgError::NotSymmetric { row });
         }
     }
+
     Ok(graph)
 }
 
@@ -218,16 +231,19 @@ fn make_nodes(supernodes: &Supernodes, column_of: &[u32]) -> Option<(Vec<Node>, 
     let count = supernodes.parent.len();
     let mut nodes: Vec<Node> = Vec::with_capacity(count);
     let mut rows: Vec<u32> = Vec::with_capacity(supernodes.rows.len());
+
+    // One node per supernode; its block is stored column by column after those before it.
     let mut value_start = 0_usize;
+
+    // Rows are listed by supernode columns, each of which stands for all unknowns merged in it.
     for s in 0..count {
-        let (first, end) = (
-            column_of[supernodes.starts[s] as usize],
-            column_of[supernodes.starts[s + 1] as usize],
-        );
+        let first = column_of[supernodes.starts[s] as usize];
+        let end = column_of[supernodes.starts[s + 1] as usize];
         let row_start = rows.len();
         for &place in &supernodes.rows[supernodes.row_starts[s]..supernodes.row_starts[s + 1]] {
             rows.extend(column_of[place as usize]..column_of[place as usize + 1]);
         }
+
         let (first, columns, below) = (
             first as usize,
             (end - first) as usize,
@@ -245,9 +261,13 @@ fn make_nodes(supernodes: &Supernodes, column_of: &[u32]) -> Option<(Vec<Node>, 
             depth: 0,
             work,
         });
+
+        // Entries are addressed by 32-bit numbers in the assembly lists.
         let length = columns.checked_mul(columns + below)?;
         value_start = value_start.checked_add(u32::try_from(length).ok()? as usize)?;
     }
+
+    // Children come before parents: subtree starts and work are summed upwards …
     for s in 0..count {
         let parent = nodes[s].parent;
         if parent != NONE {
@@ -257,6 +277,8 @@ fn make_nodes(supernodes: &Supernodes, column_of: &[u32]) -> Option<(Vec<Node>, 
             above.work += work;
         }
     }
+
+    // … and depths counted downwards.
     for s in (0..count).rev() {
         let parent = nodes[s].parent;
         nodes[s].depth = if parent == NONE {
@@ -265,6 +287,7 @@ fn make_nodes(supernodes: &Supernodes, column_of: &[u32]) -> Option<(Vec<Node>, 
             nodes[parent as usize].depth + 1
         };
     }
+
     Some((nodes, rows))
 }
 
@@ -277,6 +300,8 @@ fn collect_children(nodes: &[Node]) -> (Vec<u32>, Vec<u32>) {
             node.parent as usize
         }
     };
+
+    // A counting sort by parent.
     let mut starts = vec![0_u32; nodes.len() + 2];
     for node in nodes {
         starts[above(node) + 1] += 1;
@@ -284,6 +309,8 @@ fn collect_children(nodes: &[Node]) -> (Vec<u32>, Vec<u32>) {
     for s in 0..=nodes.len() {
         starts[s + 1] += starts[s];
     }
+
+    // Each node is written to the next free place of its parent.
     let mut next = starts.clone();
     let mut children = vec![0; nodes.len()];
     for (s, node) in nodes.iter().enumerate() {
@@ -291,6 +318,7 @@ fn collect_children(nodes: &[Node]) -> (Vec<u32>, Vec<u32>) {
         children[*place as usize] = s as u32;
         *place += 1;
     }
+
     (starts, children)
 }
 
@@ -301,10 +329,13 @@ fn relative_rows(nodes: &[Node], rows: &[u32]) -> Vec<u32> {
         if node.parent == NONE {
             continue; // A root has no rows below its columns.
         }
+
         let parent = &nodes[node.parent as usize];
         let above = &rows[parent.row_start..parent.row_start + parent.rows];
         let mut k = 0;
         for &row in &rows[node.row_start..node.row_start + node.rows] {
+            // Rows in the parent's columns come first; the others are found in the parent's
+            // ascending rows.
             let row = row as usize;
             if row < parent.first + parent.columns {
                 relative.push((row - parent.first) as u32);
@@ -316,6 +347,7 @@ fn relative_rows(nodes: &[Node], rows: &[u32]) -> Vec<u32> {
             }
         }
     }
+
     relative
 }
 
@@ -326,22 +358,29 @@ fn map_entries(
     nodes: &[Node],
     rows: &[u32],
 ) -> (Vec<u32>, Vec<(u32, u32)>, Vec<u32>) {
+    // `local` gives, for the current node, the row of its block in which a column of the matrix
+    // lies.
     let column_of = invert(unknowns);
     let mut local = vec![0_u32; unknowns.len()];
     let mut starts = Vec::with_capacity(nodes.len() + 1);
     starts.push(0);
+
     let mut assembly = Vec::with_capacity((matrix.entries() + unknowns.len()) / 2);
     let mut diagonal = vec![u32::MAX; unknowns.len()];
     for node in nodes {
+        // Rows of the block: its own columns first, then the rows below.
         for k in 0..node.columns {
             local[node.first + k] = k as u32;
         }
+
         for (k, &row) in rows[node.row_start..node.row_start + node.rows]
             .iter()
             .enumerate()
         {
             local[row as usize] = (node.columns + k) as u32;
         }
+
+        // Only the lower triangle is assembled.
         for k in 0..node.columns {
             let column = node.first + k;
             let unknown = unknowns[column] as usize;
@@ -355,7 +394,9 @@ fn map_entries(
                 }
             }
         }
+
         starts.push(assembly.len() as u32);
     }
+
     (starts, assembly, diagonal)
 }

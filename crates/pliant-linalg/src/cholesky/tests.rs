@@ -25,6 +25,7 @@ fn laplacian(n: usize, edges: &[(u32, u32)], mass: f64) -> SparseMatrix {
             (b, a, -weight),
         ]);
     }
+
     SparseMatrix::from_triplets(n, n, &triplets)
 }
 
@@ -45,13 +46,16 @@ fn solid(side: u32) -> SparseMatrix {
     for v in 0..side.pow(3) {
         let (x, y, z) = (v % side, v / side % side, v / side / side);
         for c in 0..8 {
-            let (i, j, k) = (x + (c & 1), y + (c >> 1 & 1), z + (c >> 2));
+            let i = x + (c & 1);
+            let j = y + (c >> 1 & 1);
+            let k = z + (c >> 2);
             if i < side && j < side && k < side {
                 let all = (0..9).map(|p| (3 * v + p / 3, 3 * at(i, j, k) + p % 3));
                 edges.extend(all.filter(|&(a, b)| a != b));
             }
         }
     }
+
     laplacian(3 * side.pow(3) as usize, &edges, 0.1)
 }
 
@@ -79,6 +83,7 @@ fn residual(matrix: &SparseMatrix, x: &[f64], b: &[f64]) -> f64 {
         .zip(b)
         .map(|(a, b)| (a - b).abs())
         .fold(0.0, f64::max);
+
     if largest == 0.0 {
         0.0
     } else {
@@ -125,14 +130,15 @@ fn one_wide_block_is_factored_in_tiles() {
 fn refactoring_gives_the_bits_of_factoring_anew() {
     let first = laplacian(80 * 70, &grid(80, 70), 0.01);
     let mut second = first.clone();
-    second
-        .values_mut()
-        .iter_mut()
-        .for_each(|value| *value *= 1.7);
+    for value in second.values_mut().iter_mut() {
+        *value *= 1.7;
+    }
+
     let mut solver = SpdSolver::factor(&first).unwrap();
     let anew = SpdSolver::factor(&second).unwrap();
     let like = solver.factor_like(&second).unwrap();
     solver.refactor(&second).unwrap();
+
     let b = rhs(first.rows());
     assert_eq!(solver.solve(&b), anew.solve(&b));
     assert_eq!(like.solve(&b), anew.solve(&b));
@@ -140,7 +146,7 @@ fn refactoring_gives_the_bits_of_factoring_anew() {
 }
 
 #[test]
-fn another_pattern_is_refused() {
+fn a_matrix_with_another_pattern_is_declined() {
     let mut solver = SpdSolver::factor(&laplacian(4, &[(0, 1), (1, 2)], 1.0)).unwrap();
     assert_eq!(
         solver.refactor(&laplacian(4, &[(0, 1), (1, 3)], 1.0)),
@@ -159,11 +165,13 @@ fn points_and_columns_are_solved_like_single_right_hand_sides() {
             .collect();
         let single: Vec<Vec<f64>> = columns.iter().map(|column| solver.solve(column)).collect();
         let mut many = columns.clone();
+
         solver.solve_columns(&mut many);
         let points: Vec<DVec3> = (0..n)
             .map(|i| DVec3::new(columns[0][i], columns[1][i], columns[2][i]))
             .collect();
         let points = solver.solve_points(&points);
+
         for (c, expected) in single.iter().enumerate() {
             let tolerance = 1e-11 * expected.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
             assert!(
@@ -172,6 +180,7 @@ fn points_and_columns_are_solved_like_single_right_hand_sides() {
                     .zip(&many[c])
                     .all(|(a, b)| (a - b).abs() <= tolerance)
             );
+
             assert!(
                 c > 2
                     || expected
@@ -184,11 +193,12 @@ fn points_and_columns_are_solved_like_single_right_hand_sides() {
 }
 
 #[test]
-fn a_singular_part_is_named_whatever_its_place() {
+fn the_error_names_a_singular_component_wherever_it_lies() {
     for (pinned, loose) in [(0, 2500), (2500, 0)] {
         // Two grids of 50 x 50, one of them without a term on the diagonal.
         let mut edges: Vec<_> = grid(50, 50);
         edges.extend(grid(50, 50).iter().map(|&(a, b)| (a + 2500, b + 2500)));
+
         let mut matrix = laplacian(5000, &edges, 0.0);
         let diagonal = matrix
             .row(pinned)
@@ -196,6 +206,7 @@ fn a_singular_part_is_named_whatever_its_place() {
             .iter()
             .position(|&c| c as usize == pinned)
             .unwrap();
+
         let place = matrix.starts()[pinned] + diagonal;
         matrix.values_mut()[place] += 1.0;
         match SpdSolver::factor(&matrix) {
@@ -212,7 +223,7 @@ fn a_singular_part_is_named_whatever_its_place() {
 }
 
 #[test]
-fn large_singular_laplacians_are_found_and_small_masses_are_kept() {
+fn large_singular_laplacians_are_detected_and_small_masses_are_accepted() {
     for side in [10, 30, 100, 300, 600] {
         let edges = grid(side, side);
         let n = (side * side) as usize;
@@ -231,6 +242,7 @@ fn indefinite_empty_and_unfit_matrices_are_errors() {
         SpdSolver::factor(&indefinite),
         Err(LinalgError::NotPositiveDefinite { size: 2, .. })
     ));
+
     let hollow = SparseMatrix::from_triplets(3, 3, &[(0, 0, 1.0), (2, 2, 1.0)]);
     assert_eq!(
         SpdSolver::factor(&hollow).unwrap_err(),
@@ -239,11 +251,13 @@ fn indefinite_empty_and_unfit_matrices_are_errors() {
             size: 1
         }
     );
+
     let nan = SparseMatrix::diagonal(&[1.0, f64::NAN, 1.0]);
     assert_eq!(
         SpdSolver::factor(&nan).unwrap_err(),
         LinalgError::NotFinite { row: 1 }
     );
+
     let wide = SparseMatrix::from_triplets(2, 3, &[(0, 0, 1.0)]);
     assert!(matches!(
         SpdSolver::factor(&wide),
@@ -253,6 +267,7 @@ fn indefinite_empty_and_unfit_matrices_are_errors() {
             ..
         })
     ));
+
     let lower = SparseMatrix::from_triplets(2, 2, &[(0, 0, 1.0), (1, 0, 0.1), (1, 1, 1.0)]);
     assert!(matches!(
         SpdSolver::factor(&lower),
@@ -276,19 +291,21 @@ fn bits_are_the_same_on_one_thread_and_on_more() {
                 (solver.solve(&b), solver.solve_points(&points))
             })
         };
+
         assert_eq!(on(1), on(2));
         assert_eq!(on(1), on(5));
     }
 }
 
 #[test]
-fn places_give_another_order_of_like_fill_and_the_same_solution() {
+fn geometric_ordering_has_similar_fill_and_gives_the_same_solution() {
     let matrix = laplacian(60 * 50, &grid(60, 50), 0.01);
     let flat: Vec<DVec3> = (0..60 * 50)
         .map(|v| DVec3::new(f64::from(v % 60), f64::from(v / 60), 0.0))
         .collect();
     let by_graph = Symbolic::new(&matrix).unwrap();
-    // Places that say nothing still give a valid order, only a poor one.
+
+    // Equal places still give a valid order, with more fill.
     for (places, most) in [(flat, 1.3), (vec![DVec3::ONE; 60 * 50], 20.0)] {
         let by_place = Symbolic::with_places(&matrix, &places).unwrap();
         assert!((by_place.factor_entries() as f64) < most * by_graph.factor_entries() as f64);
@@ -296,9 +313,11 @@ fn places_give_another_order_of_like_fill_and_the_same_solution() {
         let b = rhs(matrix.rows());
         assert!(residual(&matrix, &solver.solve(&b), &b) < 1e-10);
     }
+
     let message = Symbolic::with_places(&matrix, &[DVec3::ZERO])
         .unwrap_err()
         .to_string();
+
     assert!(
         message.contains("places") && message.contains("3000"),
         "{message}"
@@ -311,6 +330,7 @@ fn a_right_hand_side_of_one_entry_gives_a_column_of_the_inverse() {
         let solver = SpdSolver::factor(&matrix).unwrap();
         let mut unit = vec![0.0; matrix.rows()];
         unit[matrix.rows() / 3] = 1.0;
+
         assert!(residual(&matrix, &solver.solve(&unit), &unit) < 1e-10);
         assert!(
             solver

@@ -1,4 +1,4 @@
-//! Smaller copies of a graph, by contracting a matching of heavy edges.
+//! Graph coarsening by heavy-edge matching.
 
 use super::graph::{Graph, collect_groups};
 
@@ -22,6 +22,7 @@ impl Clusters {
                 count += 1;
             }
         }
+
         Self {
             of,
             count: count as usize,
@@ -36,7 +37,7 @@ impl Clusters {
         }
     }
 
-    /// What is left of the clusters on some of the vertices, numbered anew.
+    /// The clusters restricted to some of the vertices, renumbered.
     pub(super) fn restrict(&self, vertices: &[u32]) -> Self {
         let mut name = vec![u32::MAX; self.count];
         let mut count = 0;
@@ -51,6 +52,7 @@ impl Clusters {
                 *name
             })
             .collect();
+
         Self {
             of,
             count: count as usize,
@@ -61,12 +63,15 @@ impl Clusters {
 /// The partner of every vertex, itself where it stays alone.
 fn match_heavy_edges(graph: &Graph, heaviest: u32, start: usize) -> Vec<u32> {
     const FREE: u32 = u32::MAX;
+
     let n = graph.len();
     let mut partner = vec![FREE; n];
     let mut lonely = None; // An isolated vertex that waits for another one.
     let stride = coprime_stride(n);
+
     let mut v = start % n.max(1);
     for _ in 0..n {
+        // The stride visits every vertex once.
         v = if v + stride >= n {
             v + stride - n
         } else {
@@ -75,12 +80,17 @@ fn match_heavy_edges(graph: &Graph, heaviest: u32, start: usize) -> Vec<u32> {
         if partner[v] != FREE {
             continue;
         }
+
         let mut best = v;
+
+        // Isolated vertices have no edge to match along; they are paired with each other.
         if graph.neighbours(v).is_empty() {
             let fits = |u: &usize| graph.weights[v] + graph.weights[*u] <= heaviest;
             best = lonely.take().filter(fits).unwrap_or(v);
             lonely = if best == v { Some(v) } else { None };
         } else {
+            // The heaviest edge wins; among equals the lighter neighbour, so that clusters stay
+            // even.
             let (mut best_weight, mut best_load) = (0, u32::MAX);
             for (u, weight) in graph.edges(v) {
                 if partner[u as usize] != FREE || weight < best_weight {
@@ -93,9 +103,11 @@ fn match_heavy_edges(graph: &Graph, heaviest: u32, start: usize) -> Vec<u32> {
                 }
             }
         }
+
         partner[v] = best as u32;
         partner[best] = v as u32;
     }
+
     partner
 }
 
@@ -110,6 +122,8 @@ fn coprime_stride(n: usize) -> usize {
         }
         a
     };
+
+    // The golden ratio spreads the steps most evenly.
     let golden = (n as f64 * 0.618_033_988_749_895) as usize;
     (golden.max(1)..n)
         .find(|&step| gcd(step, n) == 1)
@@ -124,11 +138,14 @@ pub(super) fn contract(graph: &Graph, clusters: &Clusters) -> Graph {
     let mut neighbours = vec![0_u32; graph.neighbours.len()];
     let mut edge_weights = vec![0_u32; graph.neighbours.len()];
     let mut weights = Vec::with_capacity(clusters.count);
-    // Where a neighbour was written last; older places lie before the vertex at hand, so nothing is
+
+    // Where a neighbour was written last; older places lie before the current vertex, so nothing is
     // cleared.
     let mut place = vec![0_u32; clusters.count];
+
     let mut end = 0;
     for c in 0..clusters.count {
+        // Edges from all members are collected; several to one cluster become one.
         let begin = end;
         let mut weight_of_all = 0;
         for &v in &members[member_starts[c] as usize..member_starts[c + 1] as usize] {
@@ -138,6 +155,7 @@ pub(super) fn contract(graph: &Graph, clusters: &Clusters) -> Graph {
                 if target as usize == c {
                     continue;
                 }
+
                 let known = place[target as usize] as usize;
                 if known >= begin && known < end && neighbours[known] == target {
                     edge_weights[known] += weight;
@@ -149,9 +167,11 @@ pub(super) fn contract(graph: &Graph, clusters: &Clusters) -> Graph {
                 }
             }
         }
+
         starts.push(end as u32);
         weights.push(weight_of_all);
     }
+
     neighbours.truncate(end);
     edge_weights.truncate(end);
     Graph {

@@ -1,10 +1,10 @@
-//! The cuts of a graph, the cuts of its halves, and so on.
+//! The tree of recursive bisections (nested dissection).
 
 use super::coarsen::Clusters;
 use super::graph::Graph;
 use super::separator::SEPARATOR;
 
-/// A cut with all that lies on its two sides, or a leaf that is not cut.
+/// A cut with the parts on its two sides, or a leaf that is not cut.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part {
     /// Where its second side starts; its first side starts right after it. For a leaf the same as
@@ -42,6 +42,7 @@ impl CutTree {
 
     /// One cut between two leaves.
     pub(super) fn of_sides(graph: &Graph, side: &[u8]) -> Self {
+        // Part 0 is the cut, parts 1 and 2 are the two leaves.
         let mut parts = vec![
             Part {
                 middle: 2,
@@ -59,6 +60,7 @@ impl CutTree {
                 weight: 0,
             },
         ];
+
         let of: Vec<u32> = side
             .iter()
             .map(|&s| if s == SEPARATOR { 0 } else { 1 + u32::from(s) })
@@ -66,6 +68,7 @@ impl CutTree {
         for (&part, weight) in of.iter().zip(&graph.weights) {
             parts[part as usize].weight += weight;
         }
+
         Self { parts, of }
     }
 
@@ -79,6 +82,8 @@ impl CutTree {
             end: middle + right.parts.len() as u32,
             weight,
         });
+
+        // Part numbers of the sides are shifted behind the new cut.
         let mut of = vec![0; graph.len()];
         for ((tree, first), list) in [(&left, 1), (&right, middle)].into_iter().zip(lists) {
             parts.extend(tree.parts.iter().map(|part| Part {
@@ -90,6 +95,7 @@ impl CutTree {
                 of[v as usize] = part + first;
             }
         }
+
         Self { parts, of }
     }
 
@@ -101,11 +107,13 @@ impl CutTree {
         } else {
             (middle, end)
         };
+
         let move_down = |part: &Part| Part {
             middle: part.middle - first,
             end: part.end - first,
             ..*part
         };
+
         Self {
             parts: self.parts[first as usize..end as usize]
                 .iter()
@@ -140,6 +148,7 @@ impl CutTree {
             }]
             .push(v as u32);
         }
+
         lists
     }
 
@@ -157,6 +166,7 @@ impl CutTree {
         let mut order = Vec::with_capacity(self.parts.len());
         let mut open: Vec<u32> = Vec::new();
         for part in 0..self.parts.len() as u32 {
+            // A part whose range has ended is complete: both of its sides are in the order.
             while let Some(&above) = open
                 .last()
                 .filter(|&&above| self.parts[above as usize].end <= part)
@@ -166,6 +176,7 @@ impl CutTree {
             }
             open.push(part);
         }
+
         order.extend(open.into_iter().rev());
         order
     }

@@ -1,4 +1,4 @@
-//! The graph of a symmetric matrix, and its copy without twins.
+//! The adjacency graph of a symmetric matrix, with indistinguishable vertices merged.
 
 use crate::SparseMatrix;
 
@@ -21,6 +21,8 @@ impl Graph {
             let indices = matrix.row(row).0;
             &indices[..indices.partition_point(|&column| (column as usize) < row)]
         };
+
+        // Degrees, then starts of the rows.
         let mut starts = vec![0_u32; n + 1];
         for row in 0..n {
             starts[row + 1] += lower(row).len() as u32;
@@ -31,11 +33,12 @@ impl Graph {
         for row in 0..n {
             starts[row + 1] += starts[row];
         }
+
         let mut next = starts[..n].to_vec();
         let mut neighbours = vec![0; starts[n] as usize];
         for row in 0..n {
-            // Smaller neighbours come when their row is reached, larger ones in the order of their
-            // rows: ascending.
+            // Smaller neighbours are added when their row is reached, larger ones in the order of
+            // their rows, so each list ascends.
             for &column in lower(row) {
                 neighbours[next[row] as usize] = column;
                 next[row] += 1;
@@ -43,6 +46,7 @@ impl Graph {
                 next[column as usize] += 1;
             }
         }
+
         let edge_weights = vec![1; neighbours.len()];
         Self {
             starts,
@@ -84,7 +88,7 @@ impl Graph {
         self.gather(vertices, |v| local[v as usize])
     }
 
-    /// What the subgraphs on the two sides of a cut need; `lists` are the vertices of both sides
+    /// Prepares the subgraphs on the two sides of a cut; `lists` are the vertices of both sides
     /// and of the cut.
     pub(super) fn halves<'a>(&'a self, lists: &'a [Vec<u32>; 3]) -> Halves<'a> {
         let mut local = vec![(u8::MAX, 0); self.len()];
@@ -93,6 +97,7 @@ impl Graph {
                 local[v as usize] = (side as u8, k as u32);
             }
         }
+
         Halves {
             graph: self,
             lists,
@@ -105,11 +110,13 @@ impl Graph {
             .iter()
             .map(|&v| self.neighbours(v as usize).len())
             .sum();
+
         let mut starts = Vec::with_capacity(vertices.len() + 1);
         starts.push(0);
-        let (mut neighbours, mut edge_weights) =
-            (Vec::with_capacity(capacity), Vec::with_capacity(capacity));
+        let mut neighbours = Vec::with_capacity(capacity);
+        let mut edge_weights = Vec::with_capacity(capacity);
         for &v in vertices {
+            // Edges that leave the subgraph are dropped.
             for (u, weight) in self.edges(v as usize) {
                 let place = local(u);
                 if place != u32::MAX {
@@ -119,6 +126,7 @@ impl Graph {
             }
             starts.push(neighbours.len() as u32);
         }
+
         let weights = vertices.iter().map(|&v| self.weights[v as usize]).collect();
         Self {
             starts,
@@ -148,8 +156,8 @@ impl Halves<'_> {
     }
 }
 
-/// A graph in which vertices with the same neighbours and each other, such as the three unknowns of
-/// a point, are one.
+/// A graph in which adjacent vertices with the same neighbours, such as the three unknowns of
+/// a point, are merged.
 #[derive(Debug, Clone)]
 pub(crate) struct Compressed {
     /// The graph of the groups; weights count their members.
@@ -162,8 +170,10 @@ pub(crate) struct Compressed {
 
 impl Compressed {
     pub(crate) fn new(graph: Graph) -> Self {
-        let (group, leaders) = find_twins(&graph);
+        let (group, leaders) = find_indistinguishable(&graph);
         let n = graph.len();
+
+        // Without twins the graph is already as small as possible.
         if leaders.len() == n {
             return Self {
                 graph,
@@ -171,6 +181,7 @@ impl Compressed {
                 members: (0..n as u32).collect(),
             };
         }
+
         let (starts, members) = collect_groups(&group, leaders.len());
         let mut small = Graph {
             starts: vec![0],
@@ -178,12 +189,14 @@ impl Compressed {
             edge_weights: Vec::new(),
             weights: Vec::new(),
         };
+
         for (g, &leader) in leaders.iter().enumerate() {
             // Twins are neighbours of the same vertices, so only leaders need to be looked at.
             let others = graph
                 .neighbours(leader as usize)
                 .iter()
                 .filter(|&&u| leaders[group[u as usize] as usize] == u);
+
             small.neighbours.extend(
                 others
                     .map(|&u| group[u as usize])
@@ -192,6 +205,7 @@ impl Compressed {
             small.starts.push(small.neighbours.len() as u32);
             small.weights.push(starts[g + 1] - starts[g]);
         }
+
         small.edge_weights = vec![1; small.neighbours.len()];
         Self {
             graph: small,
@@ -207,8 +221,10 @@ impl Compressed {
 }
 
 /// The group of every vertex, numbered by first member, and that first member of every group.
-fn find_twins(graph: &Graph) -> (Vec<u32>, Vec<u32>) {
+fn find_indistinguishable(graph: &Graph) -> (Vec<u32>, Vec<u32>) {
     let n = graph.len();
+
+    // A hash of each closed neighbourhood; only equal hashes are compared in full.
     let mix = |v: u32| (u64::from(v) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let hashes: Vec<u64> = (0..n)
         .map(|v| {
@@ -218,11 +234,15 @@ fn find_twins(graph: &Graph) -> (Vec<u32>, Vec<u32>) {
                 .fold(mix(v as u32), |sum, &u| sum.wrapping_add(mix(u)))
         })
         .collect();
-    let (mut group, mut leaders) = (vec![u32::MAX; n], Vec::with_capacity(n));
+
+    let mut group = vec![u32::MAX; n];
+    let mut leaders = Vec::with_capacity(n);
     for v in 0..n {
         if group[v] != u32::MAX {
             continue;
         }
+
+        // The first member of a group leads it; its twins are among its neighbours.
         let name = leaders.len() as u32;
         group[v] = name;
         leaders.push(v as u32);
@@ -234,6 +254,7 @@ fn find_twins(graph: &Graph) -> (Vec<u32>, Vec<u32>) {
             }
         }
     }
+
     (group, leaders)
 }
 
@@ -252,11 +273,13 @@ pub(super) fn collect_groups(group: &[u32], count: usize) -> (Vec<u32>, Vec<u32>
     for g in 0..count {
         starts[g + 1] += starts[g];
     }
+
     let mut next = starts.clone();
     let mut members = vec![0; group.len()];
     for (v, &g) in group.iter().enumerate() {
         members[next[g as usize] as usize] = v as u32;
         next[g as usize] += 1;
     }
+
     (starts, members)
 }

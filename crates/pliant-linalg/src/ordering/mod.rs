@@ -1,13 +1,13 @@
-//! The order in which to eliminate unknowns: nested dissection.
+//! Fill-reducing ordering: nested dissection.
 //!
 //! **Problem.** Eliminating an unknown joins all its remaining neighbours. The order
 //! decides how many entries the factor of a sparse symmetric matrix has.
 //!
 //! **Method.** A small set of vertices that cuts the graph in two halves is eliminated
-//! last, the halves before it in the same manner. Each cut is found on a small copy of
-//! the graph, made by contracting heavy matchings, and refined on the way back. What is
-//! left below [`LEAF_VERTICES`] is ordered by minimum degree, where the neighbours
-//! in the cuts around count too. Where vertices have places in space, a cut starts from the plane
+//! last, the halves before it in the same way. Each cut is found on a small copy of
+//! the graph, made by contracting heavy matchings, and refined on each larger graph. Parts
+//! below [`LEAF_VERTICES`] are ordered by minimum degree, where the neighbours
+//! in the cuts around count, too. Where vertices have places in space, a cut starts from the plane
 //! that halves them across their longest extent instead, which is faster and better for solids.
 //!
 //! **Source.** George, "Nested dissection of a regular finite element mesh", SINUM 1973;
@@ -15,10 +15,10 @@
 //! graphs", SISC 1998; Ashcraft, "Compressed graphs and the minimum degree algorithm",
 //! SISC 1995.
 //!
-//! **Ours.** No random state is shared: every cut draws from a generator of its own with
+//! **Departures.** No random state is shared: every cut draws from a generator of its own with
 //! a fixed seed, so both halves may be ordered at the same time and the order never changes. All
-//! cuts are found on one graph of clusters of about four vertices; only near the cuts is the whole
-//! graph looked at.
+//! cuts are found on one graph of clusters of about four vertices; the whole graph is
+//! used only near the cuts.
 
 mod coarsen;
 mod cut_tree;
@@ -58,7 +58,7 @@ const LEAVES_PER_TASK: usize = 16;
 /// A cut is useless when its smaller side has less than this part of the vertices.
 const SMALLEST_SIDE: f64 = 0.02;
 
-/// What the cuts of a graph start from.
+/// The information that cuts of a graph start from.
 enum Guide {
     /// Contractions of the graph.
     Clusters(Clusters),
@@ -104,12 +104,14 @@ pub(crate) fn nested_dissection(graph: &Graph, places: Option<Vec<DVec3>>) -> Ve
             &part,
             places.map(|places| sparse.iter().map(|&v| places[v as usize]).collect()),
         );
+
         // Dense vertices are neighbours of almost all, so leaves need not count them.
         order_parts(&part, &tree)
             .into_iter()
             .map(|v| sparse[v as usize])
             .collect()
     };
+
     order.extend(dense);
     order
 }
@@ -128,12 +130,16 @@ fn cut_by_contraction(graph: &Graph) -> CutTree {
     if graph.len() <= LEAF_VERTICES {
         return CutTree::leaf(graph);
     }
+
+    // Two contractions by matching give a graph of a quarter of the size, on which all cuts are
+    // found.
     let pairs = Clusters::pairs(graph, u32::MAX, 0);
     let half = contract(graph, &pairs);
     let pairs_of_half = Clusters::pairs(&half, u32::MAX, 0);
     let quarter = contract(&half, &pairs_of_half);
     let tree = dissect(&quarter, &Guide::Clusters(cluster_twice(&quarter)));
     let tree = refine_all(&half, tree.on_members(&pairs_of_half));
+
     refine_all(graph, tree.on_members(&pairs))
 }
 
@@ -155,11 +161,15 @@ fn dissect(graph: &Graph, guide: &Guide) -> CutTree {
     if graph.len() <= guide.largest_leaf() {
         return CutTree::leaf(graph);
     }
+
     let lists = guide.cut(graph).lists();
+
+    // A cut that leaves almost nothing on one side does not help.
     let smallest = (SMALLEST_SIDE * graph.len() as f64) as usize + 1;
     if lists[0].len().min(lists[1].len()) < smallest {
         return CutTree::leaf(graph);
     }
+
     let halves = graph.halves(&lists);
     let descend = |side: usize| dissect(&halves.graph(side), &guide.restrict(&lists[side]));
     let trees = if graph.len() > VERTICES_PER_TASK {
@@ -167,6 +177,7 @@ fn dissect(graph: &Graph, guide: &Guide) -> CutTree {
     } else {
         [descend(0), descend(1)]
     };
+
     CutTree::join(graph, &lists, trees)
 }
 
@@ -174,12 +185,16 @@ fn dissect(graph: &Graph, guide: &Guide) -> CutTree {
 fn order_parts(graph: &Graph, tree: &CutTree) -> Vec<u32> {
     let parts = tree.eliminated();
     let members = tree.members();
+
+    // The place of each vertex inside its part.
     let mut places = vec![0; graph.len()];
     for list in &members {
-        list.iter()
-            .enumerate()
-            .for_each(|(k, &v)| places[v as usize] = k as u32);
+        for (k, &v) in list.iter().enumerate() {
+            places[v as usize] = k as u32;
+        }
     }
+
+    // Parts are independent; their orders are concatenated in the order of elimination.
     let orders = parallel::map(parts.len(), LEAVES_PER_TASK, |k| {
         let vertices = &members[parts[k] as usize];
         if tree.is_cut(parts[k]) {
@@ -192,8 +207,11 @@ fn order_parts(graph: &Graph, tree: &CutTree) -> Vec<u32> {
             minimum_degree::order_part(&graph.subgraph(vertices), vertices)
         }
     });
+
     let mut order = Vec::with_capacity(graph.len());
-    orders.iter().for_each(|part| order.extend_from_slice(part));
+    for part in orders.iter() {
+        order.extend_from_slice(part);
+    }
     order
 }
 

@@ -1,12 +1,12 @@
-//! A cut of a graph whose vertices lie in space: the plane that halves them.
+//! Geometric bisection of a graph: the plane that halves its vertices.
 //!
 //! **Method.** Vertices below the median along an axis are one side, the others the other. Of both
 //! sides, the one with fewer vertices that touch the other gives these to the cut, which
 //! is then refined. The two longest axes are tried.
 //!
 //! **Source.** Miller, Teng, Thurston & Vavasis, "Separators for sphere-packings and nearest
-//! neighbor graphs", JACM 1997, show that graphs of meshes have small geometric cuts; a plane is
-//! the plainest.
+//! neighbor graphs", JACM 1997, show that graphs of meshes have small geometric cuts; a plane
+//! is the simplest one.
 
 use glam::DVec3;
 
@@ -23,16 +23,20 @@ pub(super) fn bisect_by_plane(graph: &Graph, places: &[DVec3]) -> CutTree {
             (low.min(p), high.max(p))
         });
     let size = high - low;
+
+    // The longest extent gives the shortest cut, as a rule.
     let mut axes = [0, 1, 2];
     axes.sort_by(|&a, &b| size[b].total_cmp(&size[a]));
     let mut best = halve(graph, places, axes[0]);
-    // A second axis only pays where it is about as long as the first.
+
+    // A second axis is tried only if it is about as long as the first.
     if size[axes[1]] > 0.7 * size[axes[0]] {
         let other = halve(graph, places, axes[1]);
         if weight_of_cut(graph, &other) < weight_of_cut(graph, &best) {
             best = other;
         }
     }
+
     let mut refinement = Refinement::new(graph, CutTree::of_sides(graph, &best));
     refinement.refine(0);
     refinement.tree
@@ -46,11 +50,15 @@ fn halve(graph: &Graph, places: &[DVec3], axis: usize) -> Vec<u8> {
         .map(|(v, place)| (place[axis], v as u32))
         .collect();
     let middle = ranked.len() / 2;
+
+    // Ties in position go by vertex index, so that the halves are always the same.
     ranked.select_nth_unstable_by(middle, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let mut side = vec![1_u8; places.len()];
     for &(_, v) in &ranked[..middle] {
         side[v as usize] = 0;
     }
+
+    // The vertices of one side that touch the other separate the two.
     let touching = |own: u8| -> Vec<u32> {
         let touches = |v: &u32| {
             side[*v as usize] == own
@@ -61,6 +69,7 @@ fn halve(graph: &Graph, places: &[DVec3], axis: usize) -> Vec<u8> {
         };
         (0..places.len() as u32).filter(touches).collect()
     };
+
     let (lower, upper) = (touching(0), touching(1));
     for v in if lower.len() <= upper.len() {
         lower
@@ -69,6 +78,7 @@ fn halve(graph: &Graph, places: &[DVec3], axis: usize) -> Vec<u8> {
     } {
         side[v as usize] = SEPARATOR;
     }
+
     side
 }
 

@@ -1,4 +1,4 @@
-//! Smaller cuts by moving vertices.
+//! Fiduccia–Mattheyses refinement of a bisection.
 //!
 //! **Method.** Vertices of a cut move to one side and pull their neighbours on the other side into
 //! the cut, the best move first even where it makes the cut larger; the best state seen is kept.
@@ -7,7 +7,7 @@
 //! DAC 1982, with vertices in place of edges as in Ashcraft & Liu, "Applications of the
 //! Dulmage–Mendelsohn decomposition and network flow to graph bisection improvement", SIMAX 1998.
 //!
-//! **Ours.** All cuts of a tree are improved in one graph: nothing is copied, so the cost is that
+//! **Departures.** All cuts of a tree are improved in one graph without copies, so the cost is that
 //! of the vertices near cuts. A vertex that leaves a cut goes as far down on its new side as its
 //! neighbours there agree.
 
@@ -29,11 +29,11 @@ const PATIENCE_OF_SMALL: usize = 5;
 /// Halves of larger graphs are refined at the same time.
 const VERTICES_PER_TASK: usize = 4000;
 
-/// The mark of a vertex of a cut above the one at hand.
+/// The mark of a vertex of a cut above the current one.
 const OUTSIDE: u8 = 3;
 
-/// What a cut is judged by: first whether both sides are light enough, then its weight, then
-/// balance.
+/// The cost of a cut: first the excess of the heavier side over its limit, then the weight, then
+/// the balance.
 pub(super) type Cost = (u32, u32, u32);
 
 /// Improves all cuts of a tree, the upper ones first.
@@ -47,6 +47,8 @@ pub(super) fn refine_all(graph: &Graph, tree: CutTree) -> CutTree {
         }
         return refinement.tree;
     }
+
+    // In a large graph, the halves below the first cut are refined at the same time.
     refinement.refine(0);
     let tree = refinement.tree;
     let lists = tree.lists();
@@ -54,6 +56,7 @@ pub(super) fn refine_all(graph: &Graph, tree: CutTree) -> CutTree {
     let descend =
         |side: usize| refine_all(&halves.graph(side), tree.below_root(side, &lists[side]));
     let (left, right) = parallel::join(|| descend(0), || descend(1));
+
     CutTree::join(graph, &lists, [left, right])
 }
 
@@ -61,7 +64,7 @@ pub(super) fn refine_all(graph: &Graph, tree: CutTree) -> CutTree {
 pub(super) struct Refinement<'a> {
     graph: &'a Graph,
     pub(super) tree: CutTree,
-    /// The cut at hand.
+    /// The current cut.
     cut: u32,
     part: Part,
     /// Weight of side 0, side 1 and the cut.
@@ -90,6 +93,7 @@ impl<'a> Refinement<'a> {
                 members[part as usize].push(v as u32);
             }
         }
+
         let n = graph.len();
         let part = tree.parts[0];
         Self {
@@ -109,7 +113,7 @@ impl<'a> Refinement<'a> {
         }
     }
 
-    /// Takes a cut in hand.
+    /// Makes `cut` the current one.
     pub(super) fn select(&mut self, cut: u32) {
         self.cut = cut;
         self.part = self.tree.parts[cut as usize];
@@ -119,6 +123,7 @@ impl<'a> Refinement<'a> {
                 .map(|p| p.weight)
                 .sum()
         };
+
         self.load = [
             weight(cut + 1..self.part.middle),
             weight(self.part.middle..self.part.end),
@@ -140,17 +145,19 @@ impl<'a> Refinement<'a> {
         let mut next = 0;
         self.set_part(seed, 0);
         self.enqueue(seed);
+
         while self.load[0] < self.load[1] {
             if let Some(v) = self.pop(0) {
                 self.move_vertex(v, 0);
             } else {
-                // This connected part is used up.
+                // This connected component is used up; continue with a vertex of another one.
                 while next < self.graph.len() && self.side(next) != 1 {
                     next += 1;
                 }
                 if next == self.graph.len() {
                     break;
                 }
+
                 self.set_part(next, 0);
                 self.enqueue(next);
             }
@@ -174,23 +181,33 @@ impl<'a> Refinement<'a> {
         self.sweep += 1;
         let cut = self.cut as usize;
         let mut members = std::mem::take(&mut self.members[cut]);
+
+        // Start from the vertices that are still in the cut.
         members.retain(|&v| self.tree.of[v as usize] as usize == cut);
-        members.iter().for_each(|&v| self.enqueue(v as usize));
+        for &v in members.iter() {
+            self.enqueue(v as usize);
+        }
         self.members[cut] = members;
         self.history.clear();
+
+        // Moves that make the cut worse are allowed for a while; the best state is remembered.
         let (mut best, mut keep, mut since) = (self.cost(), 0, 0);
         let patience = self.patience();
         while since < patience {
             let Some((v, to)) = self.best_move() else {
                 break;
             };
+
             self.moved[v] = self.sweep;
             self.move_vertex(v, to);
             since += 1;
+
             if self.cost() < best {
                 (best, keep, since) = (self.cost(), self.history.len(), 0);
             }
         }
+
+        // Back to the best state.
         for k in (keep..self.history.len()).rev() {
             let (v, from) = self.history[k];
             self.change_part(v as usize, from);
@@ -202,7 +219,7 @@ impl<'a> Refinement<'a> {
         PATIENCE.min(PATIENCE_OF_SMALL + vertices as usize / 16)
     }
 
-    /// The side of the cut at hand on which a vertex at or below it lies.
+    /// The side of the current cut on which a vertex at or below it lies.
     #[inline]
     fn side(&self, v: usize) -> u8 {
         self.side_of_part(self.tree.of[v])
@@ -228,6 +245,8 @@ impl<'a> Refinement<'a> {
                 self.load[to] + self.graph.weights[v as usize] <= self.limit || to == lighter
             })
         };
+
+        // The larger gain wins; ties go to the lighter side.
         let to = match (fits(0), fits(1)) {
             (Some(a), Some(b)) if a.0 == b.0 => lighter,
             (Some(a), Some(b)) => usize::from(b.0 > a.0),
@@ -235,6 +254,7 @@ impl<'a> Refinement<'a> {
             (None, Some(_)) => 1,
             (None, None) => return None,
         };
+
         self.pop(to).map(|v| (v, to as u8))
     }
 
@@ -249,6 +269,7 @@ impl<'a> Refinement<'a> {
             {
                 return Some((gain, v));
             }
+
             self.queue[to].pop();
         }
         None
@@ -262,6 +283,7 @@ impl<'a> Refinement<'a> {
 
     /// Computes the gains of a vertex of the cut and offers it for moving.
     fn enqueue(&mut self, v: usize) {
+        // A move pulls the neighbours on the opposite side into the cut, which lowers the gain.
         let mut gain = [self.graph.weights[v] as i32; 2];
         for &u in self.graph.neighbours(v) {
             let side = self.side(u as usize);
@@ -269,6 +291,7 @@ impl<'a> Refinement<'a> {
                 gain[1 - side as usize] -= self.graph.weights[u as usize] as i32;
             }
         }
+
         self.gain[v] = gain;
         if self.moved[v] != self.sweep {
             self.queue[0].push(key(gain[0], v));
@@ -281,6 +304,8 @@ impl<'a> Refinement<'a> {
         let graph = self.graph;
         let other = 1 - to;
         self.set_part(v, self.part_for(v, to));
+
+        // Gains change only around the moved vertex and around neighbours that joined the cut.
         for &u in graph.neighbours(v) {
             let place = u as usize;
             let side = self.side(place);
@@ -305,6 +330,8 @@ impl<'a> Refinement<'a> {
         } else {
             self.part.middle
         };
+
+        // Descend while all neighbours in this part lie on one side of its cut.
         while self.tree.is_cut(part) {
             let Part { middle, end, .. } = self.tree.parts[part as usize];
             let mut touches = [false; 2];
@@ -314,12 +341,14 @@ impl<'a> Refinement<'a> {
                     touches[usize::from(other >= middle)] = true;
                 }
             }
+
             part = match touches {
                 [true, true] => return part,
                 [false, true] => middle,
                 _ => part + 1,
             };
         }
+
         part
     }
 

@@ -1,7 +1,7 @@
-//! A small set of vertices that cuts a graph in two.
+//! Vertex separators by multilevel bisection.
 //!
 //! **Method.** Contract the graph until it is small, grow one side from several seeds, keep the
-//! best cut, and undo the contractions one by one, with the cut refined on each graph on the way.
+//! best cut, and undo the contractions one by one, with the cut refined on each graph.
 
 use super::coarsen::{Clusters, contract};
 use super::cut_tree::CutTree;
@@ -27,8 +27,11 @@ pub(super) fn bisect(graph: &Graph, clusters: &Clusters) -> CutTree {
     if graph.len() <= COARSEST_VERTICES {
         return cut_directly(graph, SEEDS, &mut generator);
     }
+
     let total: u32 = graph.weights.iter().sum();
     let heaviest = (HEAVIEST * f64::from(total) / COARSEST_VERTICES as f64) as u32 + 1;
+
+    // Contract until the graph is small; the weight limit keeps clusters of similar size.
     let mut levels = vec![contract(graph, clusters)];
     let mut maps: Vec<Clusters> = Vec::new();
     while levels[levels.len() - 1].len() > COARSEST_VERTICES {
@@ -41,15 +44,20 @@ pub(super) fn bisect(graph: &Graph, clusters: &Clusters) -> CutTree {
         maps.push(pairs);
         levels.push(smaller);
     }
+
+    // The coarsest cut decides most; large graphs try more seeds.
     let seeds = if graph.len() > LARGE_GRAPH {
         SEEDS_OF_LARGE
     } else {
         SEEDS
     };
+
+    // Undo the contractions, and refine the cut on each graph.
     let mut tree = cut_directly(&levels[levels.len() - 1], seeds, &mut generator);
     for k in (0..maps.len()).rev() {
         tree = refine_on(&levels[k], &maps[k], tree);
     }
+
     refine_on(graph, clusters, tree)
 }
 
@@ -68,6 +76,7 @@ fn cut_directly(graph: &Graph, seeds: usize, generator: &mut Generator) -> CutTr
         let mut refinement = Refinement::new(graph, uncut.clone());
         refinement.grow(generator.below(graph.len()));
         refinement.refine(0);
+
         if best
             .as_ref()
             .is_none_or(|(cost, _)| refinement.cost() < *cost)
@@ -75,6 +84,7 @@ fn cut_directly(graph: &Graph, seeds: usize, generator: &mut Generator) -> CutTr
             best = Some((refinement.cost(), refinement.tree));
         }
     }
+
     best.expect("at least one seed").1
 }
 

@@ -25,6 +25,7 @@ fn grid(width: u32, height: u32) -> Vec<(u32, u32)> {
             }
         }
     }
+
     edges
 }
 
@@ -48,6 +49,7 @@ fn every_vertex_has_one_place_on_graphs_of_all_kinds() {
             ]
         })
         .collect();
+
     let two_hubs: Vec<_> = (2..400).flat_map(|i| [(0, i), (1, i)]).collect();
     let cases: [(usize, &[(u32, u32)]); 8] = [
         (0, &[]),
@@ -59,9 +61,11 @@ fn every_vertex_has_one_place_on_graphs_of_all_kinds() {
         (3000, &triangles),
         (400, &two_hubs),
     ];
+
     for (n, edges) in cases {
         assert_permutation(&nested_dissection(&graph_of_edges(n, edges), None), n);
     }
+
     let mut parts = grid(50, 40);
     parts.extend(grid(30, 30).iter().map(|&(a, b)| (a + 2000, b + 2000)));
     assert_permutation(
@@ -74,10 +78,8 @@ fn every_vertex_has_one_place_on_graphs_of_all_kinds() {
 fn assert_valid(graph: &Graph, tree: &CutTree) {
     for v in 0..graph.len() {
         for &u in graph.neighbours(v) {
-            let (upper, lower) = (
-                tree.of[v].min(tree.of[u as usize]),
-                tree.of[v].max(tree.of[u as usize]),
-            );
+            let upper = tree.of[v].min(tree.of[u as usize]);
+            let lower = tree.of[v].max(tree.of[u as usize]);
             assert!(
                 lower < tree.parts[upper as usize].end,
                 "an edge leads from part {upper} past its cuts to part {lower}"
@@ -101,15 +103,18 @@ fn all_cuts_of_a_grid_separate_their_sides_and_are_shorter_than_before_refinemen
     let clusters = cluster_twice(&graph);
     let coarse = contract(&graph, &clusters);
     let rough = dissect(&coarse, &Guide::Clusters(cluster_twice(&coarse))).on_members(&clusters);
+
     assert_valid(&graph, &rough);
     let fine = refine_all(&graph, rough.clone());
     assert_valid(&graph, &fine);
+
     let weight_of_cuts = |tree: &CutTree| {
         (0..tree.parts.len())
             .filter(|&p| tree.is_cut(p as u32))
             .map(|p| tree.parts[p].weight)
             .sum::<u32>()
     };
+
     assert!(f64::from(weight_of_cuts(&fine)) < 0.7 * f64::from(weight_of_cuts(&rough)));
 }
 
@@ -124,12 +129,13 @@ fn a_cut_separates_its_sides_and_is_about_as_long_as_the_short_edge_of_a_grid() 
 }
 
 #[test]
-fn twins_become_one_vertex_that_weighs_as_much() {
+fn twins_are_merged_into_one_vertex_of_their_total_weight() {
     // A grid whose every vertex is three unknowns, all joined.
     let mut edges = Vec::new();
     for (a, b) in grid(6, 5) {
         edges.extend((0..9).map(|k| (3 * a + k / 3, 3 * b + k % 3)));
     }
+
     edges.extend((0..30).flat_map(|v| {
         [
             (3 * v, 3 * v + 1),
@@ -137,9 +143,11 @@ fn twins_become_one_vertex_that_weighs_as_much() {
             (3 * v + 1, 3 * v + 2),
         ]
     }));
+
     let compressed = Compressed::new(graph_of_edges(90, &edges));
     let plain = graph_of_edges(30, &grid(6, 5));
     assert_eq!(compressed.graph.len(), 30);
+
     for v in 0..30 {
         assert_eq!(compressed.graph.neighbours(v), plain.neighbours(v));
         assert_eq!(compressed.graph.weight(v), 3);
@@ -158,10 +166,12 @@ fn minimum_degree_orders_a_tree_without_fill() {
         .collect();
     let graph = graph_of_edges(100, &tree);
     let order = nested_dissection(&graph, None);
+
     let mut place = [0; 100];
     for (k, &v) in order.iter().enumerate() {
         place[v as usize] = k;
     }
+
     for v in 0..100 {
         let later = graph
             .neighbours(v)

@@ -1,17 +1,14 @@
-//! What a user says about a blend: what holds it, what is in balance, and how balance is found.
-
-use std::collections::BTreeSet;
+//! Options of a blend: supports, energy terms, interior and solver.
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 
 use crate::PhysicsError;
-use crate::cage::Binding;
-use crate::energy_terms::EnergyTerms;
-use crate::interior::InteriorOptions;
-use crate::solver::Solver;
+use crate::blend::energy::EnergyTerms;
+use crate::blend::interior::InteriorOptions;
+use crate::blend::solvers::Solver;
 
-/// What holds a blend and how it is solved.
+/// Supports, energy terms, interior and solver of a blend.
 #[derive(Debug, Clone, Default)]
 pub struct BlendOptions {
     pub(crate) solver: Solver,
@@ -24,27 +21,26 @@ pub struct BlendOptions {
 }
 
 impl BlendOptions {
-    /// What is in balance. Default: [`EnergyTerms::springs`].
+    /// The energy terms. Default: [`EnergyTerms::springs`].
     #[must_use]
     pub fn with_energy(self, energy: EnergyTerms) -> Self {
         Self { energy, ..self }
     }
 
-    /// How equilibria are found. Default: [`Solver::Fast`].
+    /// The solver. Default: [`Solver::Fast`].
     #[must_use]
     pub fn with_solver(self, solver: Solver) -> Self {
         Self { solver, ..self }
     }
 
-    /// How the inside is filled. Default: [`InteriorOptions::DEFAULT_SHARE`] of the surface's
-    /// vertices.
+    /// The interior points. Default: [`InteriorOptions::DEFAULT_SHARE`] of the surface vertices.
     #[must_use]
     pub fn with_interior(self, interior: InteriorOptions) -> Self {
         Self { interior, ..self }
     }
 
-    /// Anchors lie around these vertices; parts without one of them are anchored in their middle,
-    /// as all are by default.
+    /// Vertices around which anchors lie. A component without one of them has its anchor in the
+    /// middle. Default: none.
     #[must_use]
     pub fn with_anchor(self, vertices: Vec<usize>) -> Self {
         Self {
@@ -53,8 +49,8 @@ impl BlendOptions {
         }
     }
 
-    /// These vertices move linearly between the shapes; the parts that they lie in have no anchor.
-    /// Default: none.
+    /// Vertices that move linearly between the shapes; their components have no anchor. Default:
+    /// none.
     #[must_use]
     pub fn with_fixed(self, vertices: Vec<usize>) -> Self {
         Self {
@@ -63,14 +59,14 @@ impl BlendOptions {
         }
     }
 
-    /// These vertices are held at given places, also where they are fixed; the last place of a
-    /// vertex counts.
+    /// Vertices that are held at given positions, also where they are fixed; the last position of a
+    /// vertex counts. Default: none.
     #[must_use]
     pub fn with_pulls(self, pulls: Vec<(usize, DVec3)>) -> Self {
         Self { pulls, ..self }
     }
 
-    /// How stiff the surface is at each vertex; only ratios matter. Default: the same everywhere.
+    /// The stiffness of the surface at each vertex; only ratios matter. Default: constant.
     #[must_use]
     pub fn with_stiffness(self, map: Vec<f64>) -> Self {
         Self {
@@ -79,8 +75,8 @@ impl BlendOptions {
         }
     }
 
-    /// Declines vertices beyond the last, places that are none, weights and maps that no energy can
-    /// have.
+    /// Rejects vertices that do not exist, positions that are not finite, and invalid weights and
+    /// maps.
     pub(crate) fn check(&self, mesh: &Mesh) -> Result<(), PhysicsError> {
         let pulled = self.pulls.iter().map(|(vertex, _)| vertex);
         for &vertex in self.fixed.iter().chain(&self.anchor).chain(pulled) {
@@ -89,11 +85,16 @@ impl BlendOptions {
         if let Some(&(vertex, _)) = self.pulls.iter().find(|(_, place)| !place.is_finite()) {
             return Err(PhysicsError::Pull { vertex });
         }
+
         self.energy.check()?;
+
+        // A stiffness map has one positive number per vertex.
         let Some(map) = &self.stiffness else {
             return Ok(());
         };
-        let (found, expected) = (map.len(), mesh.vertex_count());
+
+        let found = map.len();
+        let expected = mesh.vertex_count();
         if found != expected {
             return Err(PhysicsError::PerVertex {
                 what: "the stiffness map",
@@ -101,46 +102,13 @@ impl BlendOptions {
                 expected,
             });
         }
+
         match map.iter().position(|k| !(k.is_finite() && *k > 0.0)) {
             Some(vertex) => Err(PhysicsError::Stiffness {
                 vertex,
                 value: map[vertex],
             }),
             None => Ok(()),
-        }
-    }
-
-    /// The same on a cage of so many vertices: what is held there is what lies at a cage vertex.
-    pub(crate) fn on_cage(&self, binding: &Binding, nodes: usize) -> Self {
-        let unique = |list: Vec<usize>| {
-            list.into_iter()
-                .collect::<BTreeSet<_>>()
-                .into_iter()
-                .collect()
-        };
-        Self {
-            anchor: unique(
-                self.anchor
-                    .iter()
-                    .filter_map(|&v| binding.main_node(v))
-                    .collect(),
-            ),
-            fixed: unique(
-                self.fixed
-                    .iter()
-                    .filter_map(|&v| binding.node_at(v))
-                    .collect(),
-            ),
-            pulls: self
-                .pulls
-                .iter()
-                .filter_map(|&(v, place)| Some((binding.node_at(v)?, place)))
-                .collect(),
-            stiffness: self
-                .stiffness
-                .as_ref()
-                .map(|map| binding.gather(map, nodes)),
-            ..self.clone()
         }
     }
 }

@@ -1,30 +1,31 @@
-//! Solids that soft skin gives way to.
+//! Colliders: solids that press on soft skin, with continuous collision and friction.
 //!
-//! **Problem.** A finger, a spoon, a wall moves, and so does the skin; at the end of every substep
-//! no vertex may be inside, however fast either was.
+//! **Problem.** A finger, a spoon or a wall moves, and so does the skin; at the end of every
+//! substep no vertex may be inside, at any speed of either.
 //!
-//! **Equation.** In the solid's own frame a vertex goes straight from `p` to `q` in a substep.
-//! Where that way enters the solid at `e` with the normal `n`, it is kept on that side, `q ← q +
-//! max(0, n·(e − q)) n`; then it is moved to the nearest point of the surface if it is
-//! still inside. Of the way `t` along the surface, friction takes back at most `μ` times the push.
+//! **Equation.** In the frame of the solid a vertex moves straight from `p` to `q` in a substep.
+//! Where this segment enters the solid at `e` with the normal `n`, it is kept on that side, `q ← q
+//! + max(0, n·(e − q)) n`; then it is moved to the nearest point of the surface if it is still
+//! inside. Friction removes at most `μ` times the normal correction from the tangential
+//! displacement `t`.
 //!
-//! **Source.** Eq. 5.13 of Çetinaslan's thesis is the last but one, for a sphere; friction: Bender,
-//! Müller, Macklin, "A survey on position based dynamics", 2017, section 5.
+//! **Source.** Çetinaslan 2016, eq. 5.13, is the projection to the surface, for a sphere; friction:
+//! Bender, Müller, Macklin, "A survey on position based dynamics", 2017, section 5.
 //!
-//! **Ours.** Continuous where a way is long beside the solid; the nearest point alone is right, and
-//! quicker, where it is short.
+//! **Departures.** Continuous collision where a displacement is long relative to the solid; the
+//! nearest point alone is correct, and faster, where it is short.
 
 use pliant_linalg::RigidMotion;
 use pliant_mesh::glam::{BVec3, DVec3};
 
-use crate::obstacle::Nearest;
+use crate::contact::obstacle::NearestSurface;
 use crate::{Obstacle, PhysicsError};
 
-/// Ways longer than this share of the thinnest part are followed: ours; half of it is where the
-/// nearest way out may be the wrong one.
+/// Displacements longer than this share of the thickness use continuous collision. Chosen: from one
+/// half on the nearest surface point may be the wrong one.
 const CONTINUOUS: f64 = 0.25;
 
-/// Rounds over several solids that press on one vertex: ours.
+/// Rounds over several colliders that press on one vertex. Chosen.
 const ROUNDS: usize = 4;
 
 /// A solid with friction.
@@ -56,15 +57,17 @@ impl Collider {
         self.friction
     }
 
-    /// Whether it is thin enough to pass between vertices of a surface with edges of this length.
+    /// Whether it may pass between vertices of a surface with edges of this length.
     #[must_use]
-    pub fn passes_between(&self, edge: f64) -> bool {
+    pub fn is_thinner_than(&self, edge: f64) -> bool {
         self.obstacle.thickness() < edge
     }
 
-    /// How far any of its points goes at most between two places.
+    /// The largest displacement of its points between two placements.
     pub(crate) fn travel(&self, from: &RigidMotion, to: &RigidMotion) -> f64 {
         let bounds = self.obstacle.bounds();
+
+        // A rigid motion moves a corner of the bounds furthest.
         let corner = |k: usize| {
             DVec3::select(
                 BVec3::new(k & 1 != 0, k & 2 != 0, k & 4 != 0),
@@ -72,20 +75,21 @@ impl Collider {
                 bounds.min,
             )
         };
+
         (0..8)
             .map(|k| from.apply(corner(k)).distance(to.apply(corner(k))))
             .fold(0.0, f64::max)
     }
 }
 
-/// A solid in one substep.
+/// A collider in one substep.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MovingCollider<'a> {
     collider: &'a Collider,
     back_before: RigidMotion,
     after: RigidMotion,
     back_after: RigidMotion,
-    /// A ball around it, and its way in the substep.
+    /// Centre of a ball around it and its motion in the substep.
     center: DVec3,
     reach: f64,
 }
@@ -95,6 +99,7 @@ impl<'a> MovingCollider<'a> {
         let bounds = collider.obstacle.bounds();
         let center = after.apply((bounds.min + bounds.max) * 0.5);
         let reach = 0.5 * bounds.diagonal() + collider.travel(&before, &after);
+
         Self {
             collider,
             back_before: before.inverse(),
@@ -105,82 +110,96 @@ impl<'a> MovingCollider<'a> {
         }
     }
 
-    /// The way out for a place inside, in the solid's own frame.
-    fn way_out(&self, place: DVec3) -> Option<Nearest> {
+    /// The nearest surface point of a position inside, in the frame of the solid.
+    fn exit_point(&self, place: DVec3) -> Option<NearestSurface> {
         self.collider
             .obstacle
             .nearest(place, 0.0)
             .filter(|near| near.depth > 0.0)
     }
 
-    /// Where a vertex that goes `from` → `to` ends, if the solid is in its way.
-    fn met(&self, from: DVec3, to: DVec3) -> Option<DVec3> {
+    /// The final position of a vertex that moves `from` → `to`, if it collides.
+    fn collided_with(&self, from: DVec3, to: DVec3) -> Option<DVec3> {
+        // Cull by a ball around the moving solid.
         let reach = self.reach + from.distance(to);
         if to.distance_squared(self.center) > reach * reach {
             return None;
         }
+
         let obstacle = &self.collider.obstacle;
-        let (start, end) = (self.back_before.apply(from), self.back_after.apply(to));
-        let (mut place, mut normal) = (end, DVec3::ZERO);
-        // A mesh may have walls thinner than itself.
+        let start = self.back_before.apply(from);
+        let end = self.back_after.apply(to);
+        let mut place = end;
+        let mut normal = DVec3::ZERO;
+
+        // A mesh may have walls thinner than its thickness.
         if (obstacle.is_mesh() || start.distance(end) > CONTINUOUS * obstacle.thickness())
             && let Some((entry, out)) = obstacle.entry(start, end)
         {
             (place, normal) = (end + out * out.dot(entry - end).max(0.0), out);
         }
-        if let Some(near) = self.way_out(place) {
+
+        // Then out to the nearest surface point, if it is still inside.
+        if let Some(near) = self.exit_point(place) {
             (place, normal) = (near.point, near.normal);
         }
         if place == end {
             return None;
         }
+
         if self.collider.friction > 0.0 {
-            place = self.rubbed(start, end, place, normal);
-            place = self.way_out(place).map_or(place, |near| near.point);
+            place = self.after_friction(start, end, place, normal);
+            place = self.exit_point(place).map_or(place, |near| near.point);
         }
+
         Some(self.after.apply(place))
     }
 
-    /// The place after friction.
-    fn rubbed(&self, start: DVec3, end: DVec3, place: DVec3, normal: DVec3) -> DVec3 {
-        let way = place - start;
-        let along = way - normal * normal.dot(way);
+    /// The position after friction.
+    fn after_friction(&self, start: DVec3, end: DVec3, place: DVec3, normal: DVec3) -> DVec3 {
+        let displacement = place - start;
+
+        // Coulomb: at most μ times the normal correction.
+        let along = displacement - normal * normal.dot(displacement);
         let most = self.collider.friction * place.distance(end);
         place - along.clamp_length_max(most)
     }
 
     fn depth(&self, place: DVec3) -> f64 {
-        self.way_out(self.back_after.apply(place))
+        self.exit_point(self.back_after.apply(place))
             .map_or(0.0, |near| near.depth)
     }
 }
 
-/// Where a vertex that goes `from` → `to` ends among solids, if any is in its way.
-pub(crate) fn meet(colliders: &[MovingCollider<'_>], from: DVec3, to: DVec3) -> Option<DVec3> {
+/// The final position of a vertex that moves `from` → `to` among colliders, if it collides with
+/// any.
+pub(crate) fn collided(colliders: &[MovingCollider<'_>], from: DVec3, to: DVec3) -> Option<DVec3> {
     let mut place = to;
     for _ in 0..ROUNDS {
         let mut pushed = false;
         for collider in colliders {
-            if let Some(next) = collider.met(from, place) {
+            if let Some(next) = collider.collided_with(from, place) {
                 (place, pushed) = (next, true);
             }
         }
+
         if !pushed {
             break;
         }
     }
+
     (place != to).then_some(place)
 }
 
-/// A vertex moved to the nearest point of the surface of each solid that it is inside.
-pub(crate) fn outside(colliders: &[MovingCollider<'_>], place: DVec3) -> DVec3 {
+/// A position moved to the nearest surface point of each collider that it is inside.
+pub(crate) fn projected_out(colliders: &[MovingCollider<'_>], place: DVec3) -> DVec3 {
     colliders.iter().fold(place, |place, solid| {
-        let near = solid.way_out(solid.back_after.apply(place));
+        let near = solid.exit_point(solid.back_after.apply(place));
         near.map_or(place, |near| solid.after.apply(near.point))
     })
 }
 
-/// The deepest that a vertex is inside any solid.
+/// The largest penetration into any collider.
 pub(crate) fn depth(colliders: &[MovingCollider<'_>], place: DVec3) -> f64 {
     colliders
         .iter()

@@ -1,42 +1,42 @@
-//! Which vertices are soft, and how soft.
+//! Soft region: the union of geodesic discs, with a softness for each vertex.
 //!
-//! **Problem.** A vertex is chosen and everything within a distance of it along the surface gives
-//! way; at the rim the soft part goes over into the rigid rest without a crease.
+//! **Problem.** The geodesic disc around a chosen vertex is soft; at its rim the softness falls to
+//! the rigid surroundings without a crease.
 //!
-//! **Equation.** With the exact geodesic distance `d` from the centre, the radius `R` and `t = (d/R̂
-//! − p) / (1 − p)`,
+//! **Equation.** With the exact geodesic distance `d` from the centre, the radius `R` and `t =
+//! (d/R̂ − p) / (1 − p)`,
 //!
 //! ```text
 //! s = 1 for t ≤ 0,        s = (1 − t)² (1 + 2t) beyond
 //! ```
 //!
-//! which has no kink at either end. `R̂` is a little more than `R`, so that a vertex on the rim
-//! still gives way to what is inside it.
+//! which has no kink at either end. `R̂` is a little more than `R`, so that a vertex on the rim is
+//! not rigid.
 //!
-//! **Source.** Chapter 5 of Çetinaslan's thesis, section 5.4, which takes the heat method's
-//! distances and has no fall-off.
+//! **Source.** Çetinaslan 2016, section 5.4, with the distances of the heat method and without a
+//! fall-off.
 //!
-//! **Ours.** Exact distances: near a vertex the heat method is off by a good part of an edge.
-//! Several patches make one region; where they overlap, a vertex belongs to the patch in which it
-//! is softer.
+//! **Departures.** Exact distances: near a vertex the heat method has an error of a large part of
+//! an edge. Several patches form one region; where they overlap, a vertex belongs to the patch in
+//! which it is softer.
 
 use pliant_mesh::{ExactGeodesics, HeatGeodesics, Mesh, MeshError, SurfacePoint};
 
 use crate::PhysicsError;
 
-/// The part of the radius within which a patch is fully soft: ours.
+/// The share of the radius within which a patch is fully soft. Chosen.
 const PLATEAU: f64 = 0.5;
 
-/// How far beyond the radius softness ends, in mean edges of the mesh: ours, so that the outermost
-/// vertices are stiff but not rigid.
+/// The distance beyond the radius where the softness vanishes, in mean edges of the mesh. Chosen so
+/// that the outermost vertices are stiff but not rigid.
 const BEYOND: f64 = 0.5;
 
-/// A disc on a surface.
+/// A geodesic disc on a surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SoftPatch {
-    /// The vertex in its middle.
+    /// The vertex at its centre.
     pub center: usize,
-    /// How far it reaches along the surface, in the mesh's own unit.
+    /// Its geodesic radius, in the unit of the mesh.
     pub radius: f64,
 }
 
@@ -50,12 +50,12 @@ pub struct SoftRegion {
     whole: Vec<usize>,
     patches: Vec<SoftPatch>,
     reaches: Vec<f64>,
-    /// Vertices of the mesh.
+    /// Number of vertices of the mesh.
     vertex_count: usize,
 }
 
 /// A vertex in a patch.
-struct Member {
+struct PatchMember {
     vertex: u32,
     patch: usize,
     softness: f64,
@@ -66,15 +66,15 @@ impl SoftRegion {
     /// The vertices of `mesh` in any of `patches`.
     ///
     /// # Errors
-    /// No patch, a radius that is not above zero, or a centre that the mesh does not have or that
-    /// belongs to no face.
+    /// No patch, a radius that is not positive, or a centre that does not exist or belongs to no
+    /// face.
     pub fn select(mesh: &Mesh, patches: &[SoftPatch]) -> Result<Self, PhysicsError> {
         let mut geodesics = ExactGeodesics::new(mesh)?;
         Self::select_on(mesh, &mut geodesics, patches)
     }
 
-    /// As [`select`](Self::select), with the layout of `mesh` made before; time is about that of
-    /// the patches alone.
+    /// As [`select`](Self::select), with prepared geodesics of `mesh`; the time depends on the
+    /// patches alone.
     ///
     /// # Errors
     /// As [`select`](Self::select).
@@ -90,9 +90,9 @@ impl SoftRegion {
         })
     }
 
-    /// As [`select`](Self::select), by the heat method as the thesis does, with its factors made
-    /// before: quicker than exact distances where a patch holds thousands of vertices, and off
-    /// by a part of an edge at the rim.
+    /// As [`select`](Self::select), by the heat method as in Çetinaslan 2016, with prepared
+    /// factors: faster than exact distances where a patch has thousands of vertices, with an error
+    /// of a part of an edge at the rim.
     ///
     /// # Errors
     /// As [`select`](Self::select).
@@ -110,7 +110,7 @@ impl SoftRegion {
         })
     }
 
-    /// The union of patches whose vertices and their distances `disc` finds.
+    /// The union of patches; `disc` gives the vertices of a patch and their distances.
     fn gather(
         mesh: &Mesh,
         patches: &[SoftPatch],
@@ -119,14 +119,19 @@ impl SoftRegion {
         if patches.is_empty() {
             return Err(PhysicsError::NoPatch);
         }
+
+        // Softness vanishes a little beyond the radius.
         let beyond = BEYOND * mesh.mean_edge_length();
-        let (mut members, mut whole, mut reaches) = (Vec::new(), Vec::new(), Vec::new());
+        let mut members = Vec::new();
+        let mut whole = Vec::new();
+        let mut reaches = Vec::new();
         for (k, patch) in patches.iter().enumerate() {
             patch.require(mesh)?;
             let disc = disc(patch)?;
             if patch.is_whole(mesh, disc.len()) {
                 whole.push(k);
             }
+
             // Where the surface ends before the radius does, so does the patch.
             reaches.push(
                 disc.iter()
@@ -135,20 +140,24 @@ impl SoftRegion {
                     .max(beyond)
                     .min(patch.radius),
             );
+
             let softness = |distance: f64| softness_at(distance / (patch.radius + beyond));
-            members.extend(disc.into_iter().map(|(vertex, distance)| Member {
+            members.extend(disc.into_iter().map(|(vertex, distance)| PatchMember {
                 vertex,
                 patch: k,
                 softness: softness(distance),
                 distance,
             }));
         }
+
+        // Of a vertex in several patches the softest membership is kept.
         members.sort_by(|a, b| {
             a.vertex
                 .cmp(&b.vertex)
                 .then(b.softness.total_cmp(&a.softness))
                 .then(a.patch.cmp(&b.patch))
         });
+
         members.dedup_by_key(|member| member.vertex);
         Ok(Self {
             vertices: members.iter().map(|m| m.vertex).collect(),
@@ -168,7 +177,7 @@ impl SoftRegion {
         &self.vertices
     }
 
-    /// The place of a vertex among the soft ones.
+    /// The index of a vertex among the soft ones.
     #[must_use]
     pub fn node_of(&self, vertex: usize) -> Option<usize> {
         self.vertices
@@ -176,53 +185,56 @@ impl SoftRegion {
             .ok()
     }
 
-    /// The patches that it is made of.
+    /// The patches of the region.
     #[must_use]
     pub fn patches(&self) -> &[SoftPatch] {
         &self.patches
     }
 
-    /// How far each patch reaches: its radius, or to the end of the surface where that is nearer.
+    /// The reach of each patch: its radius, or the distance to the end of the surface where that is
+    /// smaller.
     #[must_use]
     pub fn reaches(&self) -> &[f64] {
         &self.reaches
     }
 
-    /// How far the patch of a soft vertex reaches, by its place among them.
+    /// The reach of the patch of a soft vertex, by its index among them.
     pub(crate) fn reach(&self, node: usize) -> f64 {
         self.reaches[self.patch_of[node]]
     }
 
     pub(crate) fn require_mesh(&self, mesh: &Mesh) -> Result<(), PhysicsError> {
-        let (found, expected) = (self.vertex_count, mesh.vertex_count());
+        let found = self.vertex_count;
+        let expected = mesh.vertex_count();
         if found == expected {
             Ok(())
         } else {
-            Err(PhysicsError::OtherRegion { found, expected })
+            Err(PhysicsError::RegionMismatch { found, expected })
         }
     }
 
-    /// How soft each is: one in the middle of a patch, above zero everywhere.
+    /// The softness of each soft vertex: one in the middle of a patch, positive everywhere.
     #[must_use]
     pub fn softness(&self) -> &[f64] {
         &self.softness
     }
 
-    /// The patch that each belongs to.
+    /// The patch of each soft vertex.
     #[must_use]
     pub fn patch_of(&self) -> &[usize] {
         &self.patch_of
     }
 
-    /// The distance of each from the middle of its patch.
+    /// The distance of each soft vertex from the centre of its patch.
     #[must_use]
     pub fn distances(&self) -> &[f64] {
         &self.distances
     }
 
-    /// The patches that hold all that is connected to their centre: nothing around them is rigid.
+    /// The patches that cover the whole connected component of their centre: nothing around them is
+    /// rigid.
     #[must_use]
-    pub fn whole_parts(&self) -> &[usize] {
+    pub fn covered_components(&self) -> &[usize] {
         &self.whole
     }
 }
@@ -235,29 +247,32 @@ impl SoftPatch {
                 radius: self.radius,
             });
         }
+
         if mesh
             .topology()
             .vertex_triangles()
             .row(self.center)
             .is_empty()
         {
-            return Err(PhysicsError::LoosePatch {
+            return Err(PhysicsError::PatchWithoutFace {
                 vertex: self.center,
             });
         }
+
         Ok(())
     }
 
-    /// Whether `count` vertices are all of the centre's connected part.
+    /// Whether `count` vertices are the whole component of the centre.
     fn is_whole(&self, mesh: &Mesh, count: usize) -> bool {
-        let part_of = mesh.topology().component_of_vertex();
-        let part = part_of[self.center];
-        count == part_of.iter().filter(|&&p| p == part).count()
+        let component_of = mesh.topology().component_of_vertex();
+        let part = component_of[self.center];
+        count == component_of.iter().filter(|&&p| p == part).count()
     }
 }
 
-/// Softness at a share of the radius.
+/// Softness at a distance relative to the radius.
 fn softness_at(share: f64) -> f64 {
+    // One minus smoothstep beyond the plateau.
     let t = ((share - PLATEAU) / (1.0 - PLATEAU)).clamp(0.0, 1.0);
     (1.0 - t) * (1.0 - t) * (1.0 + 2.0 * t)
 }
@@ -278,6 +293,7 @@ mod tests {
             }],
         )
         .unwrap();
+
         let distances = ExactGeodesics::new(&ball)
             .unwrap()
             .distances(&[SurfacePoint::Vertex(7)])
@@ -285,39 +301,45 @@ mod tests {
         let expected: Vec<u32> = (0..ball.vertex_count() as u32)
             .filter(|&v| distances[v as usize] <= 0.6)
             .collect();
+
         assert_eq!(region.vertices(), expected);
         assert!(region.softness().iter().all(|s| *s > 0.0 && *s <= 1.0));
+
+        // Softness decreases with the distance.
         let mut by_distance: Vec<(f64, f64)> = region
             .distances()
             .iter()
             .copied()
             .zip(region.softness().iter().copied())
             .collect();
+
         by_distance.sort_by(|a, b| a.0.total_cmp(&b.0));
         assert!(by_distance.windows(2).all(|pair| pair[0].1 >= pair[1].1));
         assert_eq!(by_distance[0], (0.0, 1.0));
-        assert!(region.whole_parts().is_empty());
+        assert!(region.covered_components().is_empty());
     }
 
     #[test]
-    fn the_heat_method_selects_the_same_disc_but_for_its_rim() {
+    fn the_heat_method_selects_the_same_disc_except_at_its_rim() {
         let ball = icosphere(4);
         let patch = [SoftPatch {
             center: 7,
             radius: 0.6,
         }];
         let heat = HeatGeodesics::factor(&ball, &pliant_mesh::HeatOptions::default()).unwrap();
-        let (exact, heated) = (
-            SoftRegion::select(&ball, &patch).unwrap(),
-            SoftRegion::select_by_heat(&ball, &heat, &patch).unwrap(),
-        );
+
+        let exact = SoftRegion::select(&ball, &patch).unwrap();
+        let heated = SoftRegion::select_by_heat(&ball, &heat, &patch).unwrap();
+
         let distances = ExactGeodesics::new(&ball)
             .unwrap()
             .distances(&[SurfacePoint::Vertex(7)])
             .unwrap();
+        // Only vertices near the rim may differ.
         let differing = (0..ball.vertex_count() as u32).filter(|v| {
             exact.vertices().binary_search(v).is_ok() != heated.vertices().binary_search(v).is_ok()
         });
+
         assert!(
             differing
                 .map(|v| (distances[v as usize] - 0.6).abs())
@@ -350,6 +372,7 @@ mod tests {
                 radius: 1.1,
             },
         ];
+
         let both = SoftRegion::select(&ball, &patches).unwrap();
         let alone = patches.map(|patch| SoftRegion::select(&ball, &[patch]).unwrap());
         let of = |region: &SoftRegion, v: u32| {
@@ -358,16 +381,18 @@ mod tests {
                 .binary_search(&v)
                 .map_or(0.0, |k| region.softness()[k])
         };
+
         for (k, &v) in both.vertices().iter().enumerate() {
             let softness = [of(&alone[0], v), of(&alone[1], v)];
             assert_eq!(both.softness()[k], softness[0].max(softness[1]));
             assert_eq!(both.softness()[k], softness[both.patch_of()[k]]);
         }
+
         assert!(both.vertices().len() < alone[0].vertices().len() + alone[1].vertices().len());
     }
 
     #[test]
-    fn a_radius_beyond_the_part_takes_all_of_it_and_says_so() {
+    fn a_radius_beyond_the_component_covers_it_and_is_reported() {
         let ball = icosphere(2);
         let region = SoftRegion::select(
             &ball,
@@ -377,14 +402,15 @@ mod tests {
             }],
         )
         .unwrap();
+
         assert_eq!(
-            (region.vertices().len(), region.whole_parts()),
+            (region.vertices().len(), region.covered_components()),
             (ball.vertex_count(), &[0][..])
         );
     }
 
     #[test]
-    fn patches_that_are_none_are_declined() {
+    fn invalid_patches_are_rejected() {
         let ball = icosphere(1);
         for radius in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(matches!(
@@ -392,6 +418,7 @@ mod tests {
                 Err(PhysicsError::PatchRadius { .. })
             ));
         }
+
         assert!(matches!(
             SoftRegion::select(
                 &ball,
@@ -402,6 +429,7 @@ mod tests {
             ),
             Err(PhysicsError::Mesh(_))
         ));
+
         assert!(matches!(
             SoftRegion::select(&ball, &[]),
             Err(PhysicsError::NoPatch)

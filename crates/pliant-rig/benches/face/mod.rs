@@ -17,14 +17,15 @@ pub(crate) fn face_folder() -> Option<PathBuf> {
 /// all.
 pub(crate) fn sheet_rig() -> Rig {
     let n = 164_u32;
-    let place = |v: u32| DVec3::new(f64::from(v % n), f64::from(v / n), 0.0) / f64::from(n - 1);
+    let position = |v: u32| DVec3::new(f64::from(v % n), f64::from(v / n), 0.0) / f64::from(n - 1);
     let corner = |k: u32| k / (n - 1) * n + k % (n - 1);
     let quads: Vec<Vec<u32>> = (0..(n - 1) * (n - 1))
         .map(corner)
         .map(|a| vec![a, a + 1, a + n + 1, a + n])
         .collect();
-    let neutral =
-        Mesh::from_polygons((0..n * n).map(place).collect(), &quads).expect("the sheet is sound");
+
+    let neutral = Mesh::from_polygons((0..n * n).map(position).collect(), &quads)
+        .expect("the sheet is sound");
     let target = |shape: usize| {
         let s = shape as f64;
         let centre =
@@ -39,11 +40,13 @@ pub(crate) fn sheet_rig() -> Rig {
                 Vec3::ZERO
             }
         };
+
         Target::from_dense(
             format!("shape {shape}"),
             neutral.positions().iter().map(delta),
         )
     };
+
     let targets = (0..SHAPES).map(target).collect();
     Rig::new(neutral.clone(), targets).expect("targets of the sheet")
 }
@@ -62,6 +65,7 @@ fn read_obj(path: &Path) -> Mesh {
     let text = std::fs::read_to_string(path)
         .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
     let (mut positions, mut polygons) = (Vec::new(), Vec::new());
+
     for line in text.lines() {
         let mut words = line.split_whitespace();
         match words.next() {
@@ -76,6 +80,7 @@ fn read_obj(path: &Path) -> Mesh {
             _ => {}
         }
     }
+
     Mesh::from_polygons(positions, &polygons).expect("the file's faces fit")
 }
 

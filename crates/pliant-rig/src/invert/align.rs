@@ -1,69 +1,76 @@
-//! The motion of the whole head, found beside its sliders.
+//! Rigid alignment of frames to the posed rig.
 //!
-//! **Problem.** A captured head nods while the face moves; sliders would spend themselves on the
-//! nod.
+//! **Problem.** A captured head nods while the face moves; the sliders cannot represent the nod.
 //!
-//! **Equation.** For each frame `y` in turns: the rigid motion that takes the posed rig `x(w)` to
+//! **Equation.** For each frame `y`, alternately: the rigid motion `M` from the posed rig `x(w)` to
 //! `y` with the least `Σᵥ ωᵥ |M x(w)ᵥ − yᵥ|²`, then the weights of `M⁻¹y`. A vertex that sliders
-//! move by `m` at most counts `ω = a (ε² / (ε² + m²))²`.
+//! move by at most `m` has the weight `ω = a (ε² / (ε² + m²))²`.
 //!
-//! **Ours.** Where the rig leaves a part of the head still, that part decides at once; where it
-//! moves all of it, what it moves least decides, and the turns improve on it.
+//! **Departures.** Vertices that no slider moves determine the motion at once. If the sliders move
+//! all vertices, those that move least have the largest weight, and the alternation improves the
+//! motion.
 
 use pliant_linalg::{RigidMotion, parallel};
 use pliant_mesh::glam::DVec3;
 
 use crate::Rig;
 
-/// Finds rigid motions of a rig.
+/// Fits rigid motions of a rig to frames.
 #[derive(Debug)]
 pub(super) struct Aligner<'r> {
     rig: &'r Rig,
     /// `ω`.
-    stillness: Vec<f64>,
+    weights: Vec<f64>,
     size: f64,
 }
 
 impl<'r> Aligner<'r> {
-    /// `ε` in parts of the largest displacement of any vertex. *Ours*: the noise of a scan.
-    const STILL: f64 = 1e-3;
-    /// Turns of motion and weights. *Ours*: a head with a still skull needs two.
-    const MOST_TURNS: usize = 10;
-    /// A motion that changes by less than this part of the model ends the turns.
+    /// `ε` relative to the largest displacement of any vertex. *Chosen*: the noise of a scan.
+    const STATIC: f64 = 1e-3;
+    /// Alternations of motion and weights. *Chosen*: a head with a static skull needs two.
+    const MOST_ALTERNATIONS: usize = 10;
+    /// A change of the motion below this part of the diagonal ends the alternation.
     const TOLERANCE: f64 = 1e-7;
 
     pub(super) fn new(rig: &'r Rig, areas: &[f64]) -> Self {
-        let mut reach = vec![0.0_f64; areas.len()];
+        let mut largest = vec![0.0_f64; areas.len()];
         for (vertices, deltas) in rig.shapes() {
-            vertices.iter().zip(deltas).for_each(|(&v, d)| {
-                reach[v as usize] = reach[v as usize].max(f64::from(d.length()))
-            });
+            for (&v, delta) in vertices.iter().zip(deltas) {
+                let known = &mut largest[v as usize];
+                *known = known.max(f64::from(delta.length()));
+            }
         }
-        let still = Self::STILL * reach.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-        let share = |m: f64| 1.0 / (1.0 + (m / still).powi(2)).powi(2);
-        let stillness = areas.iter().zip(reach).map(|(a, m)| a * share(m)).collect();
+
+        // ω = a (ε² / (ε² + m²))².
+        let epsilon = Self::STATIC * largest.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let mut weights = Vec::with_capacity(areas.len());
+        for (area, m) in areas.iter().zip(largest) {
+            let factor = 1.0 / (1.0 + (m / epsilon).powi(2)).powi(2);
+            weights.push(area * factor);
+        }
+
         let size = rig
             .neutral()
             .bounds()
             .map_or(0.0, |bounds| bounds.diagonal());
-        Self {
-            rig,
-            stillness,
-            size,
-        }
+
+        Self { rig, weights, size }
     }
 
-    /// The motion of each frame, and the frames without it; `solve` finds the weights of frames.
+    /// The motion of each frame, and the frames without it; `solve` computes the weights of frames.
     pub(super) fn align(
         &self,
         frames: &[&[DVec3]],
         solve: impl Fn(&[&[DVec3]]) -> Vec<Vec<f64>>,
     ) -> (Vec<RigidMotion>, Vec<Vec<DVec3>>) {
+        // The first motion is fitted to the neutral.
         let mut motions = parallel::map(frames.len(), 1, |t| {
             self.fit(self.rig.neutral().positions(), frames[t])
         });
-        let mut aligned = without(frames, &motions);
-        for _ in 0..Self::MOST_TURNS {
+
+        let mut aligned = remove_motions(frames, &motions);
+        for _ in 0..Self::MOST_ALTERNATIONS {
+            // Alternate: weights of the aligned frames, then motions of the posed rig.
             let weights = solve(&aligned.iter().map(Vec::as_slice).collect::<Vec<_>>());
             let refined = parallel::map(frames.len(), 1, |t| {
                 self.fit(&self.rig.evaluate(&weights[t]), frames[t])
@@ -73,21 +80,23 @@ impl<'r> Aligner<'r> {
                 .zip(&refined)
                 .map(|(a, b)| self.difference(a, b))
                 .fold(0.0, f64::max);
+
             motions = refined;
-            aligned = without(frames, &motions);
+            aligned = remove_motions(frames, &motions);
             if change <= Self::TOLERANCE * self.size {
                 break;
             }
         }
+
         (motions, aligned)
     }
 
     fn fit(&self, posed: &[DVec3], frame: &[DVec3]) -> RigidMotion {
-        RigidMotion::fit(posed, frame, Some(&self.stillness))
+        RigidMotion::fit(posed, frame, Some(&self.weights))
             .expect("frames have a point for each vertex")
     }
 
-    /// How far two motions take a point of the model apart, about.
+    /// An estimate of the distance between the images of a point of the model.
     fn difference(&self, a: &RigidMotion, b: &RigidMotion) -> f64 {
         let centre = self
             .rig
@@ -98,9 +107,9 @@ impl<'r> Aligner<'r> {
     }
 }
 
-fn without(frames: &[&[DVec3]], motions: &[RigidMotion]) -> Vec<Vec<DVec3>> {
+fn remove_motions(frames: &[&[DVec3]], motions: &[RigidMotion]) -> Vec<Vec<DVec3>> {
     parallel::map(frames.len(), 1, |t| {
-        let back = motions[t].inverse();
-        frames[t].iter().map(|p| back.apply(*p)).collect()
+        let inverse = motions[t].inverse();
+        frames[t].iter().map(|p| inverse.apply(*p)).collect()
     })
 }

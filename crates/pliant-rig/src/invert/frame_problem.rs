@@ -1,72 +1,71 @@
-//! One frame's weights, with everything about the mesh folded into a matrix of the shapes' size.
+//! The inverse problem of one frame, reduced from vertices to shapes.
 //!
 //! **Problem.** A frame has tens of thousands of vertices, a rig a few hundred shapes; no step of a
 //! solve needs the vertices.
 //!
-//! **Equation.** With `K = DᵀAD` and `h = DᵀA(y − x₀)` the distance to the frame is `½ φᵀKφ − φᵀh +
-//! ½c`. In `x = g w`, units of moved surface, the problem of one frame is
+//! **Equation.** With `K = DᵀAD` and `h = DᵀA(y − n)` the squared distance to the frame is
+//! `½ φᵀKφ − φᵀh + ½c`. In `x = g w`, units of moved surface, the problem of one frame is
 //!
 //! ```text
 //! min  ½ φᵀKφ − φᵀh  +  ½ ρ |x|²  +  λ γ Σ |xₖ|  +  ½ s |x|² − pᵀx       l ≤ w ≤ u
 //!
-//! g²ₖ = Kₖₖ        γ² = mean g²ₖ        s, p from the frames beside it
+//! g²ₖ = Kₖₖ        γ² = mean g²ₖ        s, p from the neighbouring frames
 //! ```
 //!
-//! **Ours.** With in-betweens and combinations it is solved again at each new pose (Gauss–Newton,
-//! inside a trust region that shrinks until the true objective falls), each time exactly by
-//! [`BoxQuadratic`].
+//! **Method.** With in-betweens and combinations the problem is solved by Gauss–Newton inside a
+//! trust region, which shrinks until the true objective falls; [`BoxQuadratic`] solves each step
+//! exactly.
 
 use pliant_linalg::{BoxQuadratic, BoxWorkspace};
 
 use super::InvertOptions;
-use super::shape_pulls::Pull;
-use crate::box_terms::Terms;
-use crate::{Activation, Rig};
+use super::shape_projections::FrameProjection;
+use crate::pose::OwnedBoxTerms;
+use crate::{Activation, Limits, Rig};
 
-/// All that frames share.
+/// The part of the problem that all frames share.
 #[derive(Debug)]
 pub(super) struct FrameProblem<'r> {
     activation: &'r Activation,
     /// The sliders that may move, ascending.
     candidates: Vec<usize>,
-    /// For each slider its place among them.
-    places: Vec<Option<usize>>,
+    /// The index of each slider among them.
+    candidate_of: Vec<Option<usize>>,
     /// `g`.
     pub(super) extents: Vec<f64>,
     /// Limits of the candidates, as weights.
     limits: Vec<[f64; 2]>,
     lower: Vec<f64>,
     upper: Vec<f64>,
-    pub(super) prices: Vec<f64>,
+    pub(super) penalties: Vec<f64>,
     pub(super) ridge: f64,
     tolerance: f64,
-    /// The weights of sliders that are no candidates.
+    /// The weights of sliders that are not candidates.
     rest: Vec<f64>,
 }
 
-/// What measured points know about the shapes: `K`, and its part on the sliders where that never
-/// changes.
+/// `K`, and its projection onto the sliders if that is constant.
 #[derive(Debug)]
 pub(super) struct Gram {
     matrix: Vec<f64>,
     of_sliders: Option<Vec<f64>>,
 }
 
-/// One frame: what it pulls at, and by which measure.
+/// The data of one frame: `K`, and `h` with `c`.
 #[derive(Debug)]
 pub(super) struct Frame<'a> {
     pub(super) gram: &'a Gram,
-    pub(super) pull: &'a Pull,
+    pub(super) projection: &'a FrameProjection,
 }
 
-/// `½ s |x|² − pᵀx`: how the frames beside it hold a frame.
+/// `½ s |x|² − pᵀx`: the coupling of a frame to its neighbours.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Coupling<'a> {
     pub(super) stiffness: f64,
     pub(super) pull: &'a [f64],
 }
 
-/// A pose of the sliders and what it makes of the shapes.
+/// A pose of the sliders and its coefficients.
 #[derive(Debug)]
 struct Point {
     weights: Vec<f64>,
@@ -86,10 +85,10 @@ pub(super) struct Linearised {
 }
 
 impl<'r> FrameProblem<'r> {
-    /// The least extent in parts of the largest: a slider that moves next to nothing is still not
-    /// free.
+    /// The least extent relative to the largest, so that a slider with almost no motion has a
+    /// penalty.
     const LEAST_EXTENT: f64 = 1e-3;
-    /// Keeps the quadratic definite where no ridge is wanted.
+    /// Keeps the quadratic definite without a ridge.
     const LEAST_RIDGE: f64 = 1e-12;
     const MOST_LINEARISATIONS: usize = 60;
 
@@ -97,30 +96,32 @@ impl<'r> FrameProblem<'r> {
     pub(super) fn new(rig: &'r Rig, whole: &[f64], options: &InvertOptions) -> Self {
         let sliders = rig.sliders();
         let candidates: Vec<usize> = (0..sliders.len()).filter(|&k| !sliders[k].locked).collect();
-        let mut places = vec![None; sliders.len()];
-        candidates
-            .iter()
-            .enumerate()
-            .for_each(|(place, &slider)| places[slider] = Some(place));
+        let mut candidate_of = vec![None; sliders.len()];
+        for (k, &slider) in candidates.iter().enumerate() {
+            candidate_of[slider] = Some(k);
+        }
+
+        // γ: the root mean square extent of all sliders.
         let all = extents(rig, whole);
         let typical = (all.iter().map(|g| g * g).sum::<f64>() / all.len().max(1) as f64).sqrt();
         let extents: Vec<f64> = candidates.iter().map(|&k| all[k]).collect();
-        let limits: Vec<[f64; 2]> = candidates
-            .iter()
-            .map(|&k| [sliders[k].limits.min, sliders[k].limits.max])
-            .collect();
-        let bound = |side: usize| {
-            limits
-                .iter()
-                .zip(&extents)
-                .map(|(l, g)| l[side] * g)
-                .collect()
-        };
+
+        // The limits as weights, and in units of moved surface.
+        let mut limits = Vec::with_capacity(candidates.len());
+        let mut lower = Vec::with_capacity(candidates.len());
+        let mut upper = Vec::with_capacity(candidates.len());
+        for (&k, extent) in candidates.iter().zip(&extents) {
+            let Limits { min, max } = sliders[k].limits;
+            limits.push([min, max]);
+            lower.push(min * extent);
+            upper.push(max * extent);
+        }
+
         Self {
             activation: rig.activation(),
-            lower: bound(0),
-            upper: bound(1),
-            prices: vec![options.sparsity * typical; candidates.len()],
+            lower,
+            upper,
+            penalties: vec![options.sparsity * typical; candidates.len()],
             ridge: options.ridge.max(Self::LEAST_RIDGE),
             tolerance: options.tolerance,
             rest: sliders
@@ -128,7 +129,7 @@ impl<'r> FrameProblem<'r> {
                 .map(|slider| slider.limits.clamp(0.0))
                 .collect(),
             candidates,
-            places,
+            candidate_of,
             extents,
             limits,
         }
@@ -145,12 +146,12 @@ impl<'r> FrameProblem<'r> {
         gram
     }
 
-    /// How many sliders may move.
+    /// The number of sliders that may move.
     pub(super) fn size(&self) -> usize {
         self.candidates.len()
     }
 
-    /// Where a solve starts: at rest.
+    /// The start of a solve: all sliders at rest.
     pub(super) fn start(&self) -> Vec<f64> {
         self.candidates
             .iter()
@@ -162,33 +163,34 @@ impl<'r> FrameProblem<'r> {
     /// The weights of all sliders, inside their limits to the bit.
     pub(super) fn weights(&self, x: &[f64]) -> Vec<f64> {
         let mut weights = self.rest.clone();
-        for (place, &slider) in self.candidates.iter().enumerate() {
-            let [min, max] = self.limits[place];
-            weights[slider] = match x[place] {
-                x if x >= self.upper[place] => max,
-                x if x <= self.lower[place] => min,
-                x => (x / self.extents[place]).max(min).min(max),
+        for (k, &slider) in self.candidates.iter().enumerate() {
+            let [min, max] = self.limits[k];
+            weights[slider] = match x[k] {
+                x if x >= self.upper[k] => max,
+                x if x <= self.lower[k] => min,
+                x => (x / self.extents[k]).max(min).min(max),
             };
         }
+
         weights
     }
 
-    /// Whether a variable rests where the objective or its range has an edge.
-    pub(super) fn at_edge(&self, place: usize, x: f64) -> bool {
-        x <= self.lower[place] || x >= self.upper[place] || (x == 0.0 && self.prices[place] > 0.0)
+    /// Whether a variable is at a limit, or at zero, where the penalty has a kink.
+    pub(super) fn at_kink(&self, k: usize, x: f64) -> bool {
+        x <= self.lower[k] || x >= self.upper[k] || (x == 0.0 && self.penalties[k] > 0.0)
     }
 
-    /// Moves a variable, but not past an edge.
-    pub(super) fn step_to_edge(&self, place: usize, from: f64, step: f64) -> f64 {
-        let to = (from + step).max(self.lower[place]).min(self.upper[place]);
-        if self.prices[place] > 0.0 && from * to < 0.0 {
+    /// Moves a variable, but not past a limit or a kink.
+    pub(super) fn step_to_kink(&self, k: usize, from: f64, step: f64) -> f64 {
+        let to = (from + step).max(self.lower[k]).min(self.upper[k]);
+        if self.penalties[k] > 0.0 && from * to < 0.0 {
             0.0
         } else {
             to
         }
     }
 
-    /// Moves `x` to the lowest point; the number of linearisations.
+    /// Moves `x` to the minimum; returns the number of linearisations.
     pub(super) fn solve(
         &self,
         frame: &Frame<'_>,
@@ -198,31 +200,40 @@ impl<'r> FrameProblem<'r> {
         let mut workspace = BoxWorkspace::default();
         let mut point = self.point(frame, x);
         let mut objective = self.objective(frame, coupling, &point, x);
-        let mut trust = f64::INFINITY;
+
+        let mut trust_radius = f64::INFINITY;
         for iteration in 1..=Self::MOST_LINEARISATIONS {
-            let near = self.linearised_at(frame, &point);
-            let (quadratic, terms) = self.quadratic(near, coupling, x, trust);
+            let linearised = self.linearised_at(frame, &point);
+            let (quadratic, terms) = self.quadratic(linearised, coupling, x, trust_radius);
             let before = x.clone();
+
+            // For a linear rig the first problem is exact.
             quadratic.solve(&terms.borrow(), x, &mut workspace);
             if self.activation.is_linear() {
                 return iteration;
             }
+
             let step = self.largest_change(&before, x);
-            let moved = self.point(frame, x);
-            let now = self.objective(frame, coupling, &moved, x);
-            // The objective is a difference of large numbers; below their rounding any step is as
-            // good.
-            if now <= objective + 16.0 * f64::EPSILON * frame.pull.energy {
-                (objective, point) = (now, moved);
-                trust *= 2.0;
+            let new_point = self.point(frame, x);
+            let new_objective = self.objective(frame, coupling, &new_point, x);
+
+            // The objective is a difference of large numbers; a change below their rounding is
+            // accepted.
+            let rounding = 16.0 * f64::EPSILON * frame.projection.energy;
+            if new_objective <= objective + rounding {
+                objective = new_objective;
+                point = new_point;
+                trust_radius *= 2.0;
             } else {
                 *x = before;
-                trust = 0.25 * trust.min(step);
+                trust_radius = 0.25 * trust_radius.min(step);
             }
-            if step.min(trust) < self.tolerance {
+
+            if step.min(trust_radius) < self.tolerance {
                 return iteration;
             }
         }
+
         Self::MOST_LINEARISATIONS
     }
 
@@ -235,30 +246,24 @@ impl<'r> FrameProblem<'r> {
             .fold(0.0, f64::max)
     }
 
-    /// The largest violation of the conditions of optimality at `x`, relative to the largest force
-    /// on a slider.
+    /// The KKT residual at `x`, relative to the largest force on a slider.
     pub(super) fn certificate(&self, frame: &Frame<'_>, coupling: Coupling<'_>, x: &[f64]) -> f64 {
         let (quadratic, terms) =
             self.quadratic(self.linearised(frame, x), coupling, x, f64::INFINITY);
         quadratic.certificate(&terms.borrow(), x, &mut BoxWorkspace::default())
     }
 
-    /// All of a frame's own objective.
+    /// The objective of a frame without the coupling.
     pub(super) fn energy(&self, frame: &Frame<'_>, x: &[f64]) -> f64 {
-        let alone = vec![0.0; x.len()];
-        self.objective(
-            frame,
-            Coupling {
-                stiffness: 0.0,
-                pull: &alone,
-            },
-            &self.point(frame, x),
-            x,
-        )
+        let uncoupled = Coupling {
+            stiffness: 0.0,
+            pull: &vec![0.0; x.len()],
+        };
+        self.objective(frame, uncoupled, &self.point(frame, x), x)
     }
 
     /// `φᵀKφ − 2φᵀh + c`: the mean square distance to the frame.
-    pub(super) fn square_miss(&self, frame: &Frame<'_>, x: &[f64]) -> f64 {
+    pub(super) fn squared_error(&self, frame: &Frame<'_>, x: &[f64]) -> f64 {
         (2.0 * distance(frame, &self.point(frame, x))).max(0.0)
     }
 
@@ -270,14 +275,15 @@ impl<'r> FrameProblem<'r> {
         let weights = self.weights(x);
         let coefficients = self.activation.coefficients(&weights);
         let shapes = coefficients.len();
+
         let mut image = vec![0.0; shapes];
-        for (shape, &value) in coefficients.iter().enumerate().filter(|(_, c)| **c != 0.0) {
-            add_scaled(
-                &mut image,
-                &frame.gram.matrix[shape * shapes..][..shapes],
-                value,
-            );
+        for (shape, &value) in coefficients.iter().enumerate() {
+            if value != 0.0 {
+                let row = &frame.gram.matrix[shape * shapes..][..shapes];
+                add_scaled(&mut image, row, value);
+            }
         }
+
         Point {
             weights,
             coefficients,
@@ -293,9 +299,14 @@ impl<'r> FrameProblem<'r> {
         x: &[f64],
     ) -> f64 {
         let square: f64 = x.iter().map(|x| x * x).sum();
-        let paid: f64 = x.iter().zip(&self.prices).map(|(x, c)| c * x.abs()).sum();
-        let held: f64 = x.iter().zip(coupling.pull).map(|(x, p)| x * p).sum();
-        distance(frame, point) + 0.5 * (self.ridge + coupling.stiffness) * square + paid - held
+        let penalty: f64 = x
+            .iter()
+            .zip(&self.penalties)
+            .map(|(x, c)| c * x.abs())
+            .sum();
+        let coupled: f64 = x.iter().zip(coupling.pull).map(|(x, p)| x * p).sum();
+        distance(frame, point) + 0.5 * (self.ridge + coupling.stiffness) * square + penalty
+            - coupled
     }
 
     fn linearised_at(&self, frame: &Frame<'_>, point: &Point) -> Linearised {
@@ -304,126 +315,147 @@ impl<'r> FrameProblem<'r> {
             .of_sliders
             .clone()
             .unwrap_or_else(|| self.hessian(frame.gram, &point.weights));
+
         let mut force = vec![0.0; self.size()];
-        for slope in self.activation.slopes(&point.weights) {
-            if let Some(place) = self.places[slope.slider] {
-                force[place] +=
-                    slope.value * (frame.pull.of_shapes[slope.shape] - point.image[slope.shape]);
+        for entry in self.activation.derivatives(&point.weights) {
+            if let Some(k) = self.candidate_of[entry.slider] {
+                let residual = frame.projection.onto_shapes[entry.shape] - point.image[entry.shape];
+                force[k] += entry.value * residual;
             }
         }
-        force
-            .iter_mut()
-            .zip(&self.extents)
-            .for_each(|(f, g)| *f /= g);
+        for (f, g) in force.iter_mut().zip(&self.extents) {
+            *f /= g;
+        }
+
         Linearised { hessian, force }
     }
 
+    /// `g⁻¹ JᵀKJ g⁻¹`, row by row.
     fn hessian(&self, gram: &Gram, weights: &[f64]) -> Vec<f64> {
-        let (n, shapes) = (self.size(), self.activation.shape_count());
-        let mut slopes: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
-        for slope in self.activation.slopes(weights) {
-            if let Some(place) = self.places[slope.slider] {
-                slopes[place].push((slope.shape, slope.value / self.extents[place]));
-            }
-        }
+        let n = self.size();
+        let shapes = self.activation.shape_count();
+
+        let columns = self.scaled_jacobian(weights);
         let mut hessian = vec![0.0; n * n];
         let mut sum = vec![0.0; shapes];
         for row in 0..n {
-            let (image, scale) = match *slopes[row] {
+            let (image, scale) = match *columns[row] {
                 // Most sliders move one shape: its row of `K` needs no copy.
                 [(shape, value)] => (&gram.matrix[shape * shapes..][..shapes], value),
                 ref several => {
                     sum.fill(0.0);
-                    several.iter().for_each(|&(shape, value)| {
-                        add_scaled(&mut sum, &gram.matrix[shape * shapes..][..shapes], value)
-                    });
+                    for &(shape, value) in several {
+                        add_scaled(&mut sum, &gram.matrix[shape * shapes..][..shapes], value);
+                    }
                     (&sum[..], 1.0)
                 }
             };
             for column in 0..=row {
-                let entry = scale
-                    * slopes[column]
-                        .iter()
-                        .map(|&(shape, value)| value * image[shape])
-                        .sum::<f64>();
+                let products = columns[column]
+                    .iter()
+                    .map(|&(shape, value)| value * image[shape]);
+                let entry = scale * products.sum::<f64>();
                 hessian[row * n + column] = entry;
                 hessian[column * n + row] = entry;
             }
         }
+
         hessian
     }
 
-    /// The quadratic problem that agrees with the true one at `x`, within `trust` of it.
+    /// The columns of `J g⁻¹`: (shape, derivative) for each candidate.
+    fn scaled_jacobian(&self, weights: &[f64]) -> Vec<Vec<(usize, f64)>> {
+        let mut columns = vec![Vec::new(); self.size()];
+        for entry in self.activation.derivatives(weights) {
+            if let Some(k) = self.candidate_of[entry.slider] {
+                columns[k].push((entry.shape, entry.value / self.extents[k]));
+            }
+        }
+
+        columns
+    }
+
+    /// The quadratic problem that agrees with the true one at `x`, within the trust region.
     fn quadratic(
         &self,
-        near: Linearised,
+        linearised: Linearised,
         coupling: Coupling<'_>,
         x: &[f64],
-        trust: f64,
-    ) -> (BoxQuadratic, Terms) {
+        trust_radius: f64,
+    ) -> (BoxQuadratic, OwnedBoxTerms) {
         let n = self.size();
-        let Linearised { mut hessian, force } = near;
+        let Linearised { mut hessian, force } = linearised;
         let mut linear: Vec<f64> = force
             .iter()
             .zip(coupling.pull)
             .map(|(f, p)| f + p)
             .collect();
-        for (place, &value) in x.iter().enumerate().filter(|(_, v)| **v != 0.0) {
-            add_scaled(&mut linear, &hessian[place * n..][..n], value);
+
+        // The unknown is x itself: H x is added to the force at x.
+        for (k, &value) in x.iter().enumerate() {
+            if value != 0.0 {
+                add_scaled(&mut linear, &hessian[k * n..][..n], value);
+            }
         }
-        (0..n).for_each(|k| hessian[k * n + k] += self.ridge + coupling.stiffness);
-        let terms = Terms {
+
+        for k in 0..n {
+            hessian[k * n + k] += self.ridge + coupling.stiffness;
+        }
+        let terms = OwnedBoxTerms {
             linear,
-            prices: self.prices.clone(),
+            penalties: self.penalties.clone(),
             lower: (0..n)
-                .map(|k| self.lower[k].max(x[k] - trust * self.extents[k]))
+                .map(|k| self.lower[k].max(x[k] - trust_radius * self.extents[k]))
                 .collect(),
             upper: (0..n)
-                .map(|k| self.upper[k].min(x[k] + trust * self.extents[k]))
+                .map(|k| self.upper[k].min(x[k] + trust_radius * self.extents[k]))
                 .collect(),
         };
+
         (BoxQuadratic::trusted(hessian), terms)
     }
 }
 
 /// `½ φᵀKφ − φᵀh + ½c`.
 fn distance(frame: &Frame<'_>, point: &Point) -> f64 {
-    let along = point
+    let projection = frame.projection;
+    let terms = point
         .coefficients
         .iter()
-        .zip(point.image.iter().zip(&frame.pull.of_shapes));
-    along
-        .map(|(c, (image, pull))| c * (0.5 * image - pull))
-        .sum::<f64>()
-        + 0.5 * frame.pull.energy
+        .zip(point.image.iter().zip(&projection.onto_shapes))
+        .map(|(c, (image, h))| c * (0.5 * image - h));
+    terms.sum::<f64>() + 0.5 * projection.energy
 }
 
-/// `g`: how much surface each slider moves at weight 1, or at the in-between that moves most.
+/// `g`: the surface that each slider moves at weight 1, or at its largest in-between.
 fn extents(rig: &Rig, whole: &[f64]) -> Vec<f64> {
     let shapes = rig.activation().shape_count();
     let mut first = 0;
     let mut extents: Vec<f64> = Vec::with_capacity(rig.targets().len());
+
     for target in rig.targets() {
         let own = first..first + 1 + target.in_betweens.len();
         first = own.end;
-        extents.push(
-            own.map(|s| whole[s * shapes + s])
-                .fold(0.0, f64::max)
-                .sqrt(),
-        );
+
+        // The diagonal of K over the shapes of one slider.
+        let squares = own.map(|s| whole[s * shapes + s]);
+        extents.push(squares.fold(0.0, f64::max).sqrt());
     }
+
     let largest = extents.iter().copied().fold(0.0, f64::max);
-    // Shapes of vertices without area: any extent serves.
-    extents.iter_mut().for_each(|g| {
-        *g = if largest > 0.0 {
-            g.max(FrameProblem::LEAST_EXTENT * largest)
+    for extent in &mut extents {
+        *extent = if largest > 0.0 {
+            extent.max(FrameProblem::LEAST_EXTENT * largest)
         } else {
-            1.0
-        }
-    });
+            1.0 // The vertices have no area: any extent serves.
+        };
+    }
+
     extents
 }
 
 fn add_scaled(out: &mut [f64], row: &[f64], scale: f64) {
-    out.iter_mut().zip(row).for_each(|(o, r)| *o += r * scale);
+    for (o, r) in out.iter_mut().zip(row) {
+        *o += r * scale;
+    }
 }

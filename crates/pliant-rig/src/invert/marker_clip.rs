@@ -1,85 +1,81 @@
-//! A few places on the surface, seen in every frame or in some.
+//! Clips of markers on the surface, some of them missing in some frames.
 //!
-//! **Equation.** With the rows `R` of the rig's shapes at the markers that a frame shows, `K = RᵀR
-//! / m` and `h = Rᵀ(y − x₀) / m`, where `m` counts all markers: the problem of whole meshes with
-//! other numbers.
+//! **Equation.** With the rows `R` of the shapes at the markers that are seen in a frame,
+//! `K = RᵀR / m` and `h = Rᵀ(y − n) / m`, where `m` counts all markers. The problem is that of
+//! whole meshes with these matrices.
 
 use std::collections::BTreeMap;
 
 use pliant_mesh::SurfacePoint;
 use pliant_mesh::glam::DVec3;
 
-use super::shape_pulls::Pull;
+use super::shape_projections::FrameProjection;
 use crate::{Pin, Rig, RigError};
 
-/// Moving points that belong to places on a surface.
+/// Positions over time of markers at known surface points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MarkerClip {
-    /// The place of each marker.
+    /// The surface point of each marker.
     pub at: Vec<SurfacePoint>,
-    /// For each frame where each marker was seen, if it was.
+    /// For each frame the position of each marker, if it is seen.
     pub frames: Vec<Vec<Option<DVec3>>>,
     /// Frames per second.
     pub frames_per_second: f64,
 }
 
-/// What markers tell about shapes.
-pub(super) struct Evidence {
-    /// `K` for each set of markers that some frame shows.
+/// The matrices of the frame problems of markers.
+pub(super) struct MarkerMatrices {
+    /// `K` for each set of markers that is seen in some frame.
     pub(super) grams: Vec<Vec<f64>>,
-    /// Which of them each frame has.
+    /// The index of `K` of each frame.
     pub(super) gram_of: Vec<usize>,
-    pub(super) pulls: Vec<Pull>,
+    pub(super) projections: Vec<FrameProjection>,
 }
 
 impl MarkerClip {
-    pub(super) fn evidence(&self, rig: &Rig) -> Result<Evidence, RigError> {
+    pub(super) fn matrices(&self, rig: &Rig) -> Result<MarkerMatrices, RigError> {
         self.check(rig)?;
-        let pins: Vec<Pin> = self
-            .at
-            .iter()
-            .map(|&at| Pin { at, ..Pin::hold(0) })
-            .collect();
-        let supports: Vec<_> = pins.iter().map(|pin| pin.support(rig.neutral())).collect();
-        let rest: Vec<DVec3> = supports
-            .iter()
-            .map(|support| support.of(rig.neutral().positions()))
-            .collect();
-        let rows: Vec<Vec<DVec3>> = rig
-            .shapes()
-            .map(|shape| {
-                supports
-                    .iter()
-                    .map(|support| support.displacement(shape))
-                    .collect()
-            })
-            .collect();
+        let mesh = rig.neutral();
+        let mut supports = Vec::with_capacity(self.at.len());
+        for &at in &self.at {
+            supports.push(Pin { at, ..Pin::hold(0) }.support(mesh));
+        }
+
+        let rest: Vec<DVec3> = supports.iter().map(|s| s.of(mesh.positions())).collect();
+        let mut rows: Vec<Vec<DVec3>> = Vec::new();
+        for shape in rig.shapes() {
+            rows.push(supports.iter().map(|s| s.displacement(shape)).collect());
+        }
+
+        // Frames with the same markers share their matrix.
         let mut sets: BTreeMap<Vec<bool>, usize> = BTreeMap::new();
-        let mut evidence = Evidence {
+        let mut matrices = MarkerMatrices {
             grams: Vec::new(),
             gram_of: Vec::new(),
-            pulls: Vec::new(),
+            projections: Vec::new(),
         };
+
         for frame in &self.frames {
             let seen: Vec<bool> = frame.iter().map(Option::is_some).collect();
-            let next = evidence.grams.len();
             let gram = *sets.entry(seen).or_insert_with_key(|seen| {
-                evidence.grams.push(gram(&rows, seen));
-                next
+                matrices.grams.push(gram(&rows, seen));
+                matrices.grams.len() - 1
             });
-            evidence.gram_of.push(gram);
-            evidence.pulls.push(pull(&rows, &rest, frame));
+            matrices.gram_of.push(gram);
+            matrices.projections.push(projection(&rows, &rest, frame));
         }
-        Ok(evidence)
+
+        Ok(matrices)
     }
 
     fn check(&self, rig: &Rig) -> Result<(), RigError> {
         if self.at.is_empty() {
             return Err(RigError::NoPins);
         }
-        self.at
-            .iter()
-            .try_for_each(|&at| Pin { at, ..Pin::hold(0) }.check(rig.neutral()))?;
+
+        for &at in &self.at {
+            Pin { at, ..Pin::hold(0) }.check(rig.neutral())?;
+        }
         for (k, frame) in self.frames.iter().enumerate() {
             if frame.len() != self.at.len() {
                 return Err(RigError::MarkerCount {
@@ -96,31 +92,41 @@ impl MarkerClip {
     }
 }
 
+/// `K` of the markers that are seen.
 fn gram(rows: &[Vec<DVec3>], seen: &[bool]) -> Vec<f64> {
     let count = seen.len() as f64;
-    let product = |a: &[DVec3], b: &[DVec3]| {
-        (0..seen.len())
-            .filter(|&m| seen[m])
-            .map(|m| a[m].dot(b[m]))
-            .sum::<f64>()
-            / count
-    };
-    rows.iter()
-        .flat_map(|a| rows.iter().map(move |b| product(a, b)))
-        .collect()
+    let mut gram = Vec::with_capacity(rows.len() * rows.len());
+    for a in rows {
+        for b in rows {
+            let markers = (0..seen.len()).filter(|&m| seen[m]);
+            gram.push(markers.map(|m| a[m].dot(b[m])).sum::<f64>() / count);
+        }
+    }
+
+    gram
 }
 
-fn pull(rows: &[Vec<DVec3>], rest: &[DVec3], frame: &[Option<DVec3>]) -> Pull {
+/// `h` and `c` of one frame.
+fn projection(rows: &[Vec<DVec3>], rest: &[DVec3], frame: &[Option<DVec3>]) -> FrameProjection {
     let count = frame.len() as f64;
-    let moved: Vec<DVec3> = frame
-        .iter()
-        .zip(rest)
-        .map(|(seen, rest)| seen.map_or(DVec3::ZERO, |seen| seen - *rest))
-        .collect();
-    let along =
-        |row: &Vec<DVec3>| row.iter().zip(&moved).map(|(d, m)| d.dot(*m)).sum::<f64>() / count;
-    Pull {
-        of_shapes: rows.iter().map(along).collect(),
+
+    // Missing markers do not contribute.
+    let mut moved = Vec::with_capacity(frame.len());
+    for (position, rest) in frame.iter().zip(rest) {
+        moved.push(match position {
+            Some(position) => *position - *rest,
+            None => DVec3::ZERO,
+        });
+    }
+
+    let mut onto_shapes = Vec::with_capacity(rows.len());
+    for row in rows {
+        let products = row.iter().zip(&moved).map(|(d, m)| d.dot(*m));
+        onto_shapes.push(products.sum::<f64>() / count);
+    }
+
+    FrameProjection {
+        onto_shapes,
         energy: moved.iter().map(|m| m.length_squared()).sum::<f64>() / count,
     }
 }

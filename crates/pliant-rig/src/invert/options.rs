@@ -1,9 +1,9 @@
-//! What an inverse rig weighs against what.
+//! Options of the inverse rig: penalties and tolerances.
 
 use crate::RigError;
 
-/// The prices of a fit. All are free of units: they compare with surface that is moved by one
-/// typical slider.
+/// Options of an inverse. The penalties have no unit: they are relative to the surface that a
+/// typical slider moves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InvertOptions {
     pub(super) ridge: f64,
@@ -15,32 +15,35 @@ pub struct InvertOptions {
 }
 
 impl InvertOptions {
-    /// *Ours*: far below what a frame shows, and enough to share motion between equal sliders.
+    /// *Chosen*: far below the information of a frame, and enough to share motion between equal
+    /// sliders.
     pub const DEFAULT_RIDGE: f64 = 1e-8;
-    /// *Ours*: a slider moves for a ten-thousandth of a typical slider's motion, not for rounding.
+    /// *Chosen*: a slider moves for a ten-thousandth of the motion of a typical slider, not for
+    /// rounding.
     pub const DEFAULT_SPARSITY: f64 = 1e-4;
-    /// *Ours*: jitter of sliders that the frames hardly show goes, a blink of four frames stays.
+    /// *Chosen*: it removes the jitter of sliders with little effect, and keeps a blink of four
+    /// frames.
     pub const DEFAULT_ROUGHNESS: f64 = 1e-4;
-    /// *Ours*: weights are shown with three digits.
+    /// *Chosen*: weights are shown with three digits.
     pub const DEFAULT_TOLERANCE: f64 = 1e-6;
-    /// *Ours*: several times what any clip we met needs.
+    /// *Chosen*: several times the need of all tested clips.
     pub const DEFAULT_MOST_SWEEPS: usize = 100;
 
-    /// The price ρ of squared weights, in moved surface. Default:
+    /// The regularisation ρ on squared weights, in moved surface. Default:
     /// [`DEFAULT_RIDGE`](Self::DEFAULT_RIDGE).
     #[must_use]
     pub fn with_ridge(self, ridge: f64) -> Self {
         Self { ridge, ..self }
     }
 
-    /// The price λ of moving one more slider: a motion below this part of a typical slider's is
-    /// left alone. Default: [`DEFAULT_SPARSITY`](Self::DEFAULT_SPARSITY).
+    /// The penalty λ on each moved slider: a motion below this part of that of a typical slider is
+    /// ignored. Default: [`DEFAULT_SPARSITY`](Self::DEFAULT_SPARSITY).
     #[must_use]
     pub fn with_sparsity(self, sparsity: f64) -> Self {
         Self { sparsity, ..self }
     }
 
-    /// The price μ of bends in the curves, per frame; zero fits each frame by itself.
+    /// The penalty μ on second differences of the curves; zero fits each frame independently.
     /// Default: [`DEFAULT_ROUGHNESS`](Self::DEFAULT_ROUGHNESS).
     #[must_use]
     pub fn with_roughness(self, roughness: f64) -> Self {
@@ -54,8 +57,8 @@ impl InvertOptions {
         Self { tolerance, ..self }
     }
 
-    /// Sweeps over the clip before the solve gives up, and says so. Default:
-    /// [`DEFAULT_MOST_SWEEPS`](Self::DEFAULT_MOST_SWEEPS).
+    /// The largest number of sweeps over the clip; the report says if they did not converge.
+    /// Default: [`DEFAULT_MOST_SWEEPS`](Self::DEFAULT_MOST_SWEEPS).
     #[must_use]
     pub fn with_most_sweeps(self, most_sweeps: usize) -> Self {
         Self {
@@ -64,7 +67,7 @@ impl InvertOptions {
         }
     }
 
-    /// Whether each frame may also be moved as a whole: a head that nods. Default: no.
+    /// Whether a rigid motion is fitted to each frame, such as that of a nodding head. Default: no.
     #[must_use]
     pub fn with_align(self, align: bool) -> Self {
         Self { align, ..self }
@@ -76,6 +79,7 @@ impl InvertOptions {
             ("sparsity", self.sparsity),
             ("roughness", self.roughness),
         ];
+
         for (what, value) in from_zero {
             if !(value >= 0.0 && value.is_finite()) {
                 return Err(RigError::BadOption {
@@ -85,6 +89,7 @@ impl InvertOptions {
                 });
             }
         }
+
         if !(self.tolerance > 0.0 && self.tolerance.is_finite()) {
             return Err(RigError::BadOption {
                 what: "tolerance",

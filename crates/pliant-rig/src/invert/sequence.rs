@@ -1,19 +1,19 @@
-//! All frames together: curves that bend little.
+//! The inverse problem of a sequence of frames, with a penalty on second differences.
 //!
-//! **Problem.** Frame by frame, sliders that the frames hardly show jitter. A price on bends
-//! couples each frame with its two neighbours on either side.
+//! **Problem.** Solved frame by frame, sliders with little effect on the frames jitter. A penalty
+//! on second differences couples each frame with its two neighbours on either side.
 //!
-//! **Equation.** With the frames' own objectives `Eₜ` and `x` in units of moved surface
+//! **Equation.** With the objectives `Eₜ` of the frames and `x` in units of moved surface
 //!
 //! ```text
 //! min  Σₜ Eₜ(xₜ)  +  ½ μ Σₜ |xₜ₋₁ − 2xₜ + xₜ₊₁|²
 //! ```
 //!
-//! **Ours.** Sweeps in which every frame is solved exactly with its neighbours held. Frames three
-//! apart do not meet, so that a third of them go at once and the result does not depend on the
-//! number of threads. A sweep finds which sliders are at an edge but carries news by a few frames
-//! only; between sweeps Newton's step on all the others, all frames at once, carries it through the
-//! clip. Every step lowers the objective.
+//! **Method.** Sweeps solve every frame exactly with its neighbours fixed (block coordinate
+//! descent). Frames three apart are not coupled, so a third of them is solved in parallel, and the
+//! result does not depend on the number of threads. A sweep finds the sliders at a limit or kink,
+//! but propagates changes by a few frames only; between sweeps, a Newton step on all other
+//! variables of all frames propagates them through the clip. Every step lowers the objective.
 
 use pliant_linalg::{SparseMatrix, SpdSolver, parallel};
 
@@ -26,8 +26,8 @@ pub(super) struct Sequence<'a> {
     pub(super) problem: &'a FrameProblem<'a>,
     pub(super) frames: &'a [Frame<'a>],
     roughness: f64,
-    /// `μ D₂ᵀD₂`, row by row: the frames that a frame meets, itself among them.
-    bends: Vec<Vec<(usize, f64)>>,
+    /// `μ D₂ᵀD₂`, row by row: the frames that a frame is coupled to, itself included.
+    couplings: Vec<Vec<(usize, f64)>>,
 }
 
 /// How a sequence ended.
@@ -43,17 +43,18 @@ pub(super) struct Solved {
     pub(super) kkt: Vec<f64>,
 }
 
-/// How far one slider of one frame should go.
+/// The Newton step of one slider of one frame.
 #[derive(Debug, Clone, Copy)]
-struct Move {
+struct NewtonStep {
     frame: usize,
-    place: usize,
+    candidate: usize,
     step: f64,
 }
 
-/// Entries of the joint matrix beyond which sweeps go on alone: a gigabyte of factor.
+/// Beyond this number of entries of the joint matrix there are no Newton steps: the factorisation
+/// would take a gigabyte.
 const MOST_JOINT_ENTRIES: usize = 20_000_000;
-/// Frames so far apart have no bend in common.
+/// Frames so far apart are not coupled.
 const COLOURS: usize = 3;
 
 impl<'a> Sequence<'a> {
@@ -66,25 +67,24 @@ impl<'a> Sequence<'a> {
             problem,
             frames,
             roughness,
-            bends: bends(frames.len(), roughness),
+            couplings: second_difference_rows(frames.len(), roughness),
         }
     }
 
     /// Solves from rest.
     pub(super) fn solve(&self, options: &InvertOptions) -> Solved {
-        let alone = vec![0.0; self.problem.size()];
+        let uncoupled = Coupling {
+            stiffness: 0.0,
+            pull: &vec![0.0; self.problem.size()],
+        };
+
+        // The first sweep starts from rest, without coupling.
         let first = parallel::map(self.frames.len(), 1, |t| {
             let mut x = self.problem.start();
-            let steps = self.problem.solve(
-                &self.frames[t],
-                Coupling {
-                    stiffness: 0.0,
-                    pull: &alone,
-                },
-                &mut x,
-            );
+            let steps = self.problem.solve(&self.frames[t], uncoupled, &mut x);
             (x, steps)
         });
+
         let linearisations = first.iter().map(|(_, steps)| steps).sum();
         let x = first.into_iter().map(|(x, _)| x).collect();
         let mut solved = Solved {
@@ -95,34 +95,39 @@ impl<'a> Sequence<'a> {
             objective: 0.0,
             kkt: Vec::new(),
         };
+
         if self.roughness > 0.0 && self.frames.len() > 2 {
             self.smooth(options, &mut solved);
         }
+
         solved.objective = self.objective(&solved.x);
+
+        // The certificate includes the coupling to the neighbours.
         solved.kkt = parallel::map(self.frames.len(), 1, |t| {
-            let pull = self.pull(&solved.x, t);
-            self.problem.certificate(
-                &self.frames[t],
-                Coupling {
-                    stiffness: self.stiffness(t),
-                    pull: &pull,
-                },
-                &solved.x[t],
-            )
+            let coupling = Coupling {
+                stiffness: self.stiffness(t),
+                pull: &self.pull(&solved.x, t),
+            };
+            self.problem
+                .certificate(&self.frames[t], coupling, &solved.x[t])
         });
+
         solved
     }
 
+    /// Alternates Newton steps and sweeps until no weight changes.
     fn smooth(&self, options: &InvertOptions, solved: &mut Solved) {
         while solved.sweeps < options.most_sweeps.max(2) {
-            self.newton(&mut solved.x);
+            self.newton_step(&mut solved.x);
             let before = solved.x.clone();
             solved.linearisations += self.sweep(&mut solved.x);
             solved.sweeps += 1;
+
             let changes = before
                 .iter()
                 .zip(&solved.x)
                 .map(|(a, b)| self.problem.largest_change(a, b));
+
             solved.largest_change = changes.fold(0.0, f64::max);
             if solved.largest_change <= options.tolerance {
                 break;
@@ -130,71 +135,84 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    /// Solves every frame once with its neighbours held; the number of linearisations.
+    /// Solves every frame once with its neighbours fixed; returns the number of linearisations.
     fn sweep(&self, x: &mut [Vec<f64>]) -> usize {
         let mut linearisations = 0;
         for colour in 0..COLOURS {
+            // Frames of one colour are not coupled, so they are solved at once.
             let frames: Vec<usize> = (colour..x.len()).step_by(COLOURS).collect();
             let known = &*x;
             let solved = parallel::map(frames.len(), 1, |k| {
                 let t = frames[k];
-                let (pull, mut own) = (self.pull(known, t), known[t].clone());
+                let mut own = known[t].clone();
                 let coupling = Coupling {
                     stiffness: self.stiffness(t),
-                    pull: &pull,
+                    pull: &self.pull(known, t),
                 };
                 let steps = self.problem.solve(&self.frames[t], coupling, &mut own);
                 (own, steps)
             });
+
             for (t, (own, steps)) in frames.into_iter().zip(solved) {
                 x[t] = own;
                 linearisations += steps;
             }
         }
+
         linearisations
     }
 
+    /// `s` of the coupling of frame `t`.
     fn stiffness(&self, t: usize) -> f64 {
-        self.bends[t]
-            .iter()
-            .find(|(u, _)| *u == t)
-            .map_or(0.0, |(_, bend)| *bend)
+        let own = self.couplings[t].iter().find(|(u, _)| *u == t);
+        own.map_or(0.0, |(_, coefficient)| *coefficient)
     }
 
-    /// What the neighbours of frame `t` want of it.
+    /// `p` of the coupling of frame `t`.
     fn pull(&self, x: &[Vec<f64>], t: usize) -> Vec<f64> {
         let mut pull = vec![0.0; self.problem.size()];
-        for &(u, bend) in self.bends[t].iter().filter(|(u, _)| *u != t) {
-            pull.iter_mut().zip(&x[u]).for_each(|(p, x)| *p -= bend * x);
+        for &(u, coefficient) in &self.couplings[t] {
+            if u == t {
+                continue;
+            }
+            for (p, x) in pull.iter_mut().zip(&x[u]) {
+                *p -= coefficient * x;
+            }
         }
         pull
     }
 
     fn objective(&self, x: &[Vec<f64>]) -> f64 {
         let own = parallel::map(x.len(), 1, |t| self.problem.energy(&self.frames[t], &x[t]));
-        let bend = |w: &[Vec<f64>]| {
+        let squared_difference = |w: &[Vec<f64>]| {
             (0..self.problem.size())
                 .map(|k| (w[0][k] - 2.0 * w[1][k] + w[2][k]).powi(2))
                 .sum::<f64>()
         };
-        own.iter().sum::<f64>() + 0.5 * self.roughness * x.windows(3).map(bend).sum::<f64>()
+        let roughness = x.windows(3).map(squared_difference).sum::<f64>();
+        own.iter().sum::<f64>() + 0.5 * self.roughness * roughness
     }
 
-    /// One step of Newton's method on all variables that are not at an edge, shortened until the
-    /// objective falls.
-    fn newton(&self, x: &mut Vec<Vec<f64>>) {
+    /// One Newton step on all variables that are not at a limit or kink, halved until the objective
+    /// falls.
+    fn newton_step(&self, x: &mut Vec<Vec<f64>>) {
         let Some(direction) = self.newton_direction(x) else {
             return;
         };
+
         let objective = self.objective(x);
         for halvings in 0..6 {
             let length = 0.5_f64.powi(halvings);
             let mut moved = x.clone();
-            for &Move { frame, place, step } in &direction {
-                moved[frame][place] =
-                    self.problem
-                        .step_to_edge(place, x[frame][place], length * step);
+            for step in &direction {
+                let from = x[step.frame][step.candidate];
+                let to = self
+                    .problem
+                    .step_to_kink(step.candidate, from, length * step.step);
+                moved[step.frame][step.candidate] = to;
             }
+
+            // A step past a kink may not lower the objective.
             if self.objective(&moved) < objective {
                 *x = moved;
                 return;
@@ -202,94 +220,153 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    /// How far each variable that is not at an edge should go; nothing where the joint matrix is
-    /// too large or singular.
-    fn newton_direction(&self, x: &[Vec<f64>]) -> Option<Vec<Move>> {
-        let edge = |t: usize, k: usize| self.problem.at_edge(k, x[t][k]);
-        let free: Vec<Vec<usize>> = (0..x.len())
-            .map(|t| (0..self.problem.size()).filter(|&k| !edge(t, k)).collect())
-            .collect();
-        if free.iter().map(|own| own.len() * own.len()).sum::<usize>() > MOST_JOINT_ENTRIES {
+    /// The Newton step of each variable that is not at a limit or kink; `None` if the joint matrix
+    /// is too large or singular.
+    fn newton_direction(&self, x: &[Vec<f64>]) -> Option<Vec<NewtonStep>> {
+        let free = self.free_variables(x);
+
+        // Each frame contributes a dense block.
+        if free.entry_count() > MOST_JOINT_ENTRIES {
             return None;
         }
-        let starts: Vec<usize> = free
-            .iter()
-            .scan(0, |end, own| Some(std::mem::replace(end, *end + own.len())))
-            .collect();
-        let size = free.iter().map(Vec::len).sum();
-        let parts = parallel::map(x.len(), 1, |t| self.newton_rows(x, &free, &starts, t));
-        let mut descent = Vec::with_capacity(size);
+
+        // The rows of each frame, in the order of the frames.
+        let parts = parallel::map(x.len(), 1, |t| self.newton_rows(x, &free, t));
+        let size = free.count;
         let mut triplets = Vec::new();
-        for (rows, slopes) in parts {
+        let mut descent = Vec::with_capacity(size);
+        for (rows, gradient) in parts {
             triplets.extend(rows);
-            descent.extend(slopes);
+            descent.extend(gradient);
         }
+
         let solver = SpdSolver::factor(&SparseMatrix::from_triplets(size, size, &triplets)).ok()?;
-        let variables = free
-            .iter()
-            .enumerate()
-            .flat_map(|(frame, own)| own.iter().map(move |&place| (frame, place)));
-        Some(
-            variables
-                .zip(solver.solve(&descent))
-                .map(|((frame, place), step)| Move { frame, place, step })
-                .collect(),
-        )
+        Some(free.steps(&solver.solve(&descent)))
     }
 
-    /// Frame `t`'s rows of the joint matrix, in which each frame's free variables start at
-    /// `starts`, and the way down.
+    /// The variables that are not at a limit or kink.
+    fn free_variables(&self, x: &[Vec<f64>]) -> FreeVariables {
+        let mut free = FreeVariables::default();
+        for x in x {
+            let candidates = 0..self.problem.size();
+            let own: Vec<usize> = candidates
+                .filter(|&k| !self.problem.at_kink(k, x[k]))
+                .collect();
+            free.starts.push(free.count);
+            free.count += own.len();
+            free.candidates.push(own);
+        }
+
+        free
+    }
+
+    /// The rows of frame `t` in the joint matrix, and the negative gradient.
     fn newton_rows(
         &self,
         x: &[Vec<f64>],
-        free: &[Vec<usize>],
-        starts: &[usize],
+        free: &FreeVariables,
         t: usize,
     ) -> (Vec<(u32, u32, f64)>, Vec<f64>) {
         let problem = self.problem;
-        let near = problem.linearised(&self.frames[t], &x[t]);
-        let (first, n, own) = (starts[t], problem.size(), &free[t]);
+        let linearised = problem.linearised(&self.frames[t], &x[t]);
+        let n = problem.size();
+        let own = &free.candidates[t];
+
+        // The frame's own Hessian.
         let mut rows = Vec::new();
         for (i, &k) in own.iter().enumerate() {
-            rows.extend(own.iter().enumerate().map(|(j, &other)| {
-                (
-                    (first + i) as u32,
-                    (first + j) as u32,
-                    near.hessian[k * n + other],
-                )
-            }));
-            rows.push(((first + i) as u32, (first + i) as u32, problem.ridge));
+            for (j, &other) in own.iter().enumerate() {
+                let entry = linearised.hessian[k * n + other];
+                rows.push((free.index(t, i), free.index(t, j), entry));
+            }
+            rows.push((free.index(t, i), free.index(t, i), problem.ridge));
         }
-        for &(u, bend) in &self.bends[t] {
-            let start = starts[u];
+
+        // The coupling of a slider with itself in the neighbouring frames.
+        for &(u, coefficient) in &self.couplings[t] {
             for (i, k) in own.iter().enumerate() {
-                rows.extend(
-                    free[u]
-                        .binary_search(k)
-                        .ok()
-                        .map(|j| ((first + i) as u32, (start + j) as u32, bend)),
-                );
+                if let Ok(j) = free.candidates[u].binary_search(k) {
+                    rows.push((free.index(t, i), free.index(u, j), coefficient));
+                }
             }
         }
-        let (pull, stiffness) = (self.pull(x, t), self.stiffness(t));
-        let down = |&k: &usize| {
+
+        (rows, self.descent(x, t, &linearised.force, own))
+    }
+
+    /// The negative gradient of the objective by the variables `own` of frame `t`.
+    fn descent(&self, x: &[Vec<f64>], t: usize, force: &[f64], own: &[usize]) -> Vec<f64> {
+        let problem = self.problem;
+        let pull = self.pull(x, t);
+        let stiffness = self.stiffness(t);
+
+        let mut descent = Vec::with_capacity(own.len());
+        for &k in own {
             let x = x[t][k];
-            near.force[k] + pull[k]
-                - (problem.ridge + stiffness) * x
-                - problem.prices[k] * if x > 0.0 { 1.0 } else { -1.0 }
-        };
-        (rows, own.iter().map(down).collect())
+            let sign = if x > 0.0 { 1.0 } else { -1.0 };
+            descent.push(
+                force[k] + pull[k] - (problem.ridge + stiffness) * x - problem.penalties[k] * sign,
+            );
+        }
+
+        descent
+    }
+}
+
+/// The free variables of all frames, numbered frame by frame.
+#[derive(Debug, Default)]
+struct FreeVariables {
+    /// For each frame its free candidates, ascending.
+    candidates: Vec<Vec<usize>>,
+    /// The number of the first variable of each frame.
+    starts: Vec<usize>,
+    count: usize,
+}
+
+impl FreeVariables {
+    /// The number of the `i`th free variable of a frame.
+    fn index(&self, frame: usize, i: usize) -> u32 {
+        (self.starts[frame] + i) as u32
+    }
+
+    /// Entries of the diagonal blocks of the joint matrix.
+    fn entry_count(&self) -> usize {
+        self.candidates
+            .iter()
+            .map(|own| own.len() * own.len())
+            .sum()
+    }
+
+    /// The solution of the joint system as steps of variables.
+    fn steps(&self, solution: &[f64]) -> Vec<NewtonStep> {
+        let mut steps = Vec::with_capacity(self.count);
+        for (frame, own) in self.candidates.iter().enumerate() {
+            for (&candidate, &step) in own.iter().zip(&solution[self.starts[frame]..]) {
+                steps.push(NewtonStep {
+                    frame,
+                    candidate,
+                    step,
+                });
+            }
+        }
+
+        steps
     }
 }
 
 /// The rows of `μ D₂ᵀD₂` for `count` frames.
-fn bends(count: usize, roughness: f64) -> Vec<Vec<(usize, f64)>> {
+fn second_difference_rows(count: usize, roughness: f64) -> Vec<Vec<(usize, f64)>> {
     const SECOND_DIFFERENCE: [f64; 3] = [1.0, -2.0, 1.0];
+
     let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new(); count];
     for first in 0..count.saturating_sub(2) {
         for (i, a) in SECOND_DIFFERENCE.iter().enumerate() {
             for (j, b) in SECOND_DIFFERENCE.iter().enumerate() {
-                let (row, column, value) = (&mut rows[first + i], first + j, roughness * a * b);
+                let row = &mut rows[first + i];
+                let column = first + j;
+                let value = roughness * a * b;
+
+                // Second differences overlap; their coefficients add up.
                 match row.iter_mut().find(|(u, _)| *u == column) {
                     Some((_, sum)) => *sum += value,
                     None => row.push((column, value)),
@@ -297,5 +374,6 @@ fn bends(count: usize, roughness: f64) -> Vec<Vec<(usize, f64)>> {
             }
         }
     }
+
     rows
 }

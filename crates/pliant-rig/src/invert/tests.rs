@@ -1,4 +1,4 @@
-//! Weights that were planted, and what must not matter.
+//! Recovery of known weights, and invariances of the inverse rig.
 
 use pliant_linalg::RigidMotion;
 use pliant_mesh::glam::{DQuat, DVec3, Vec3};
@@ -8,13 +8,13 @@ use pliant_mesh::{Mesh, SurfacePoint, TrianglePoint};
 use super::*;
 use crate::{Combination, Driver, InBetween, KeyedCurves, Limits, Path, Rule, Slider, Target};
 
-/// A hill on the sheet, as displacements along `way`.
-fn hill(mesh: &Mesh, centre: [f64; 2], way: Vec3) -> Vec<Vec3> {
+/// A hill on the sheet, as displacements along `direction`.
+fn hill(mesh: &Mesh, centre: [f64; 2], direction: Vec3) -> Vec<Vec3> {
     let height =
         |p: &DVec3| (-25.0 * ((p.x - centre[0]).powi(2) + (p.y - centre[1]).powi(2))).exp();
     mesh.positions()
         .iter()
-        .map(|p| way * height(p) as f32)
+        .map(|p| direction * height(p) as f32)
         .map(|d| if d.length() < 1e-3 { Vec3::ZERO } else { d })
         .collect()
 }
@@ -25,7 +25,7 @@ fn sheet(size: f64) -> (Mesh, Vec<Target>) {
     let mesh = unit
         .posed(unit.positions().iter().map(|p| *p * size).collect())
         .unwrap();
-    let ways = [
+    let directions = [
         Vec3::Z,
         Vec3::X,
         Vec3::new(0.0, 0.7, 0.7),
@@ -33,19 +33,22 @@ fn sheet(size: f64) -> (Mesh, Vec<Target>) {
         Vec3::new(-0.5, 0.0, 1.0),
         Vec3::new(0.3, 0.3, -0.6),
     ];
+
     let bounds = unit.bounds().unwrap();
     let place = |k: usize| {
         bounds.min
             + (bounds.max - bounds.min)
                 * DVec3::new(0.3 + 0.2 * (k % 3) as f64, 0.35 + 0.3 * (k / 3) as f64, 0.0)
     };
+
     let targets = (0..6).map(|k| {
-        let deltas = hill(&unit, [place(k).x, place(k).y], ways[k] * 0.2);
+        let deltas = hill(&unit, [place(k).x, place(k).y], directions[k] * 0.2);
         Target::from_dense(
             format!("hill {k}"),
             deltas.into_iter().map(|d| d * size as f32),
         )
     });
+
     (mesh, targets.collect())
 }
 
@@ -54,8 +57,8 @@ fn linear_rig() -> Rig {
     Rig::new(mesh, targets).unwrap()
 }
 
-/// The hills with in-betweens, straight and curved, and combinations of two and of a combination.
-fn rich_rig() -> Rig {
+/// The hills with in-betweens, linear and spline, and combinations of two and of a combination.
+fn nonlinear_rig() -> Rig {
     let (mesh, mut targets) = sheet(1.0);
     for (k, weight) in [(0, 0.4), (3, 0.6)] {
         let bent = targets[k]
@@ -66,6 +69,7 @@ fn rich_rig() -> Rig {
         let Target {
             vertices, deltas, ..
         } = Target::from_dense("", bent);
+
         targets[k].in_betweens.push(InBetween {
             name: String::new(),
             weight,
@@ -73,6 +77,7 @@ fn rich_rig() -> Rig {
             deltas,
         });
     }
+
     let mut sliders = vec![Slider::default(); 6];
     sliders[3].path = Path::Spline;
     let corrective = |name: &str, drivers: Vec<Driver>, rule, k: usize| {
@@ -83,6 +88,7 @@ fn rich_rig() -> Rig {
             .iter()
             .map(|d| Vec3::new(d.y, d.z, d.x) * 0.3)
             .collect();
+
         Combination {
             name: name.into(),
             drivers,
@@ -91,6 +97,7 @@ fn rich_rig() -> Rig {
             deltas,
         }
     };
+
     let combinations = vec![
         corrective(
             "0_1",
@@ -111,6 +118,7 @@ fn rich_rig() -> Rig {
             2,
         ),
     ];
+
     Rig::new(mesh, targets)
         .unwrap()
         .with_sliders(sliders)
@@ -119,8 +127,8 @@ fn rich_rig() -> Rig {
         .unwrap()
 }
 
-/// Smooth curves between 0 and 1 that rest at times.
-fn planted(frames: usize) -> Vec<Vec<f64>> {
+/// Smooth curves between 0 and 1 that are constant at times.
+fn known_weights(frames: usize) -> Vec<Vec<f64>> {
     let curve =
         |t: usize, k: usize| (0.5 + 0.9 * (0.35 * t as f64 + 1.7 * k as f64).sin()).clamp(0.0, 1.0);
     (0..frames)
@@ -130,15 +138,15 @@ fn planted(frames: usize) -> Vec<Vec<f64>> {
 
 fn clip_of(rig: &Rig, weights: &[Vec<f64>]) -> Clip {
     Clip::new(
-        "planted",
+        "known",
         rig.neutral().clone(),
         weights.iter().map(|w| rig.evaluate(w)).collect(),
     )
     .unwrap()
 }
 
-/// Options that leave the frames as the only judges.
-fn faithful() -> InvertOptions {
+/// Options with negligible penalties.
+fn unpenalised() -> InvertOptions {
     InvertOptions::default()
         .with_roughness(0.0)
         .with_sparsity(0.0)
@@ -162,7 +170,7 @@ fn largest_difference(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
 }
 
 /// `Σ |xₜ₋₁ − 2xₜ + xₜ₊₁|²` in weights.
-fn bend(weights: &[Vec<f64>]) -> f64 {
+fn squared_second_differences(weights: &[Vec<f64>]) -> f64 {
     let second = |w: &[Vec<f64>]| {
         (0..w[0].len())
             .map(|k| (w[0][k] - 2.0 * w[1][k] + w[2][k]).powi(2))
@@ -171,8 +179,8 @@ fn bend(weights: &[Vec<f64>]) -> f64 {
     weights.windows(3).map(second).sum()
 }
 
-/// The clip with a tremble of each vertex, the same each time.
-fn trembling(clip: &Clip, size: f64) -> Clip {
+/// The clip with deterministic noise at each vertex.
+fn noisy(clip: &Clip, size: f64) -> Clip {
     let tremble = |t: usize, v: usize| {
         let phase = (t * 7919 + v * 104_729) as f64;
         DVec3::new(
@@ -181,6 +189,7 @@ fn trembling(clip: &Clip, size: f64) -> Clip {
             (phase * 1.31).sin(),
         ) * size
     };
+
     let frames = clip.frames().iter().enumerate().map(|(t, frame)| {
         frame
             .iter()
@@ -188,25 +197,27 @@ fn trembling(clip: &Clip, size: f64) -> Clip {
             .map(|(v, p)| *p + tremble(t, v))
             .collect()
     });
+
     Clip::new("trembling", clip.reference().clone(), frames.collect()).unwrap()
 }
 
 #[test]
-fn planted_weights_are_found_on_a_linear_rig() {
+fn known_weights_are_recovered_on_a_linear_rig() {
     let rig = linear_rig();
-    let weights = planted(9);
-    let found = invert(&rig, &clip_of(&rig, &weights), faithful());
+    let weights = known_weights(9);
+    let found = invert(&rig, &clip_of(&rig, &weights), unpenalised());
     assert!(largest_difference(found.track.keys(), &weights) < 1e-9);
     assert!(found.report.converged && found.report.kkt < 1e-12 && found.report.sweeps == 1);
 }
 
 #[test]
-fn planted_weights_are_found_through_in_betweens_and_combinations() {
-    let rig = rich_rig();
-    let weights = planted(20);
+fn known_weights_are_recovered_with_in_betweens_and_combinations() {
+    let rig = nonlinear_rig();
+    let weights = known_weights(20);
     let clip = clip_of(&rig, &weights);
-    let inverter = Inverter::factor(&rig, &faithful()).unwrap();
+    let inverter = Inverter::factor(&rig, &unpenalised()).unwrap();
     let found = inverter.invert(&clip).unwrap();
+
     assert!(
         largest_difference(found.track.keys(), &weights) < 1e-6,
         "{}",
@@ -214,53 +225,58 @@ fn planted_weights_are_found_through_in_betweens_and_combinations() {
     );
     assert!(
         inverter
-            .misses(&clip, &found)
+            .fit_errors(&clip, &found)
             .unwrap()
             .iter()
-            .all(|miss| miss.max < 1e-7 && miss.rms <= miss.max)
+            .all(|error| error.max < 1e-7 && error.rms <= error.max)
     );
 }
 
 #[test]
-fn the_small_problem_has_the_objective_of_the_whole_mesh() {
-    let rig = rich_rig();
-    let clip = trembling(&clip_of(&rig, &planted(4)), 0.02);
-    let inverter = Inverter::factor(&rig, &faithful()).unwrap();
+fn the_reduced_problem_has_the_objective_of_the_whole_mesh() {
+    let rig = nonlinear_rig();
+    let clip = noisy(&clip_of(&rig, &known_weights(4)), 0.02);
+    let inverter = Inverter::factor(&rig, &unpenalised()).unwrap();
     let found = inverter.invert(&clip).unwrap();
-    for (rms, miss) in found
+
+    for (rms, error) in found
         .report
         .rms
         .iter()
-        .zip(inverter.misses(&clip, &found).unwrap())
+        .zip(inverter.fit_errors(&clip, &found).unwrap())
     {
         assert!(
-            miss.rms > 0.005 && (rms - miss.rms).abs() < 1e-9 * miss.rms,
-            "{rms} {miss:?}"
+            error.rms > 0.005 && (rms - error.rms).abs() < 1e-9 * error.rms,
+            "{rms} {error:?}"
         );
     }
+
     let half_squares: f64 = inverter
-        .misses(&clip, &found)
+        .fit_errors(&clip, &found)
         .unwrap()
         .iter()
-        .map(|miss| 0.5 * miss.rms * miss.rms)
+        .map(|error| 0.5 * error.rms * error.rms)
         .sum();
+
     assert!((found.report.objective - half_squares).abs() < 1e-9 * half_squares);
 }
 
 #[test]
 fn no_single_slider_can_improve_a_frame() {
-    let rig = rich_rig();
-    let clip = trembling(&clip_of(&rig, &planted(3)), 0.05);
-    let inverter = Inverter::factor(&rig, &faithful()).unwrap();
+    let rig = nonlinear_rig();
+    let clip = noisy(&clip_of(&rig, &known_weights(3)), 0.05);
+    let inverter = Inverter::factor(&rig, &unpenalised()).unwrap();
     let found = inverter.invert(&clip).unwrap();
-    let miss = |t: usize, weights: &[f64]| inverter.miss(weights, None, &clip.frames()[t]).rms;
+    let error =
+        |t: usize, weights: &[f64]| inverter.fit_error(weights, None, &clip.frames()[t]).rms;
+
     for (t, weights) in found.track.keys().iter().enumerate() {
         for slider in 0..6 {
             for step in [-1e-3, 1e-3] {
                 let mut moved = weights.clone();
                 moved[slider] = (moved[slider] + step).clamp(0.0, 1.0);
                 assert!(
-                    miss(t, &moved) >= miss(t, weights),
+                    error(t, &moved) >= error(t, weights),
                     "frame {t}, slider {slider}, {step}"
                 );
             }
@@ -269,8 +285,8 @@ fn no_single_slider_can_improve_a_frame() {
 }
 
 #[test]
-fn a_still_clip_has_no_keys() {
-    for rig in [linear_rig(), rich_rig()] {
+fn a_constant_clip_has_no_keys() {
+    for rig in [linear_rig(), nonlinear_rig()] {
         let still = clip_of(&rig, &vec![vec![0.0; 6]; 8]);
         let found = invert(&rig, &still, InvertOptions::default());
         assert_eq!(
@@ -284,9 +300,9 @@ fn a_still_clip_has_no_keys() {
 }
 
 #[test]
-fn more_roughness_bends_the_curves_less_and_less() {
+fn a_larger_roughness_penalty_gives_smoother_curves() {
     let rig = linear_rig();
-    let clip = trembling(&clip_of(&rig, &planted(24)), 0.05);
+    let clip = noisy(&clip_of(&rig, &known_weights(24)), 0.05);
     let bends: Vec<f64> = [0.0, 1e-3, 1e-2, 0.1, 1.0, 10.0, 1e4]
         .map(|roughness| {
             let found = invert(
@@ -296,9 +312,10 @@ fn more_roughness_bends_the_curves_less_and_less() {
             );
             assert!(found.report.converged, "{roughness}: {:?}", found.report);
             assert!(found.report.kkt < 1e-5, "{roughness}: {}", found.report.kkt);
-            bend(found.track.keys())
+            squared_second_differences(found.track.keys())
         })
         .to_vec();
+
     assert!(bends.windows(2).all(|pair| pair[1] < pair[0]), "{bends:?}");
     assert!(
         bends[6] < 1e-4 * bends[0],
@@ -307,14 +324,15 @@ fn more_roughness_bends_the_curves_less_and_less() {
 }
 
 #[test]
-fn sweeps_end_where_one_solve_of_all_frames_would() {
-    // Without limits and prices the whole clip is one linear system: its gradient must vanish.
+fn sweeps_converge_to_the_solution_of_the_joint_system() {
+    // Without limits and penalties the whole clip is one linear system: its gradient must be zero.
     let free = Slider {
         limits: Limits::FREE,
         ..Slider::default()
     };
     let rig = linear_rig().with_sliders(vec![free; 6]).unwrap();
-    let clip = trembling(&clip_of(&rig, &planted(12)), 0.05);
+    let clip = noisy(&clip_of(&rig, &known_weights(12)), 0.05);
+
     let options = InvertOptions::default()
         .with_sparsity(0.0)
         .with_roughness(0.3)
@@ -322,7 +340,8 @@ fn sweeps_end_where_one_solve_of_all_frames_would() {
     let inverter = Inverter::factor(&rig, &options).unwrap();
     let found = inverter.invert(&clip).unwrap();
     let frames: Vec<&[DVec3]> = clip.frames().iter().map(Vec::as_slice).collect();
-    let pulls = inverter.pulls.of_frames(&frames);
+    let projections = inverter.shapes.of_frames(&frames);
+
     let objective = |track: &[Vec<f64>]| {
         let x: Vec<Vec<f64>> = track
             .iter()
@@ -333,13 +352,16 @@ fn sweeps_end_where_one_solve_of_all_frames_would() {
                     .collect()
             })
             .collect();
+
         let own: f64 = x
             .iter()
-            .zip(inverter.frames(&pulls))
+            .zip(inverter.frames(&projections))
             .map(|(x, frame)| inverter.problem.energy(&frame, x))
             .sum();
-        own + 0.5 * 0.3 * bend(&x)
+
+        own + 0.5 * 0.3 * squared_second_differences(&x)
     };
+
     let lowest = objective(found.track.keys());
     assert!((lowest - found.report.objective).abs() < 1e-12 * lowest);
     for t in 0..12 {
@@ -351,6 +373,7 @@ fn sweeps_end_where_one_solve_of_all_frames_would() {
             };
             let slope = (shifted(1e-4) - shifted(-1e-4)) / 2e-4;
             let curvature = (shifted(1e-4) - 2.0 * lowest + shifted(-1e-4)) / 1e-8;
+
             assert!(
                 slope.abs() < 1e-6 * curvature,
                 "frame {t}, slider {slider}: {slope} of {curvature}"
@@ -360,7 +383,7 @@ fn sweeps_end_where_one_solve_of_all_frames_would() {
 }
 
 #[test]
-fn limits_hold_and_locked_sliders_rest() {
+fn weights_stay_inside_limits_and_locked_sliders_at_rest() {
     let limits = [
         Limits::new(0.2, 0.6),
         Limits::default(),
@@ -369,6 +392,7 @@ fn limits_hold_and_locked_sliders_rest() {
         Limits::FREE,
         Limits::default(),
     ];
+
     let mut sliders: Vec<Slider> = limits
         .iter()
         .map(|&limits| Slider {
@@ -376,16 +400,19 @@ fn limits_hold_and_locked_sliders_rest() {
             ..Slider::default()
         })
         .collect();
+
     sliders[1].locked = true;
     let rig = linear_rig();
-    let clip = trembling(&clip_of(&rig, &planted(10)), 0.05);
+    let clip = noisy(&clip_of(&rig, &known_weights(10)), 0.05);
     let bounded = rig.with_sliders(sliders).unwrap();
+
     for roughness in [0.0, 0.1] {
         let found = invert(
             &bounded,
             &clip,
             InvertOptions::default().with_roughness(roughness),
         );
+
         for weights in found.track.keys() {
             assert!(
                 weights
@@ -396,6 +423,7 @@ fn limits_hold_and_locked_sliders_rest() {
             );
             assert_eq!(weights[1], 0.0);
         }
+
         assert!(
             found
                 .track
@@ -408,11 +436,11 @@ fn limits_hold_and_locked_sliders_rest() {
 }
 
 #[test]
-fn a_price_on_sliders_moves_fewer_of_them() {
+fn a_sparsity_penalty_moves_fewer_sliders() {
     let rig = linear_rig();
-    let clip = trembling(&clip_of(&rig, &planted(10)), 0.1);
+    let clip = noisy(&clip_of(&rig, &known_weights(10)), 0.1);
     let active = |sparsity: f64| {
-        let found = invert(&rig, &clip, faithful().with_sparsity(sparsity));
+        let found = invert(&rig, &clip, unpenalised().with_sparsity(sparsity));
         found
             .track
             .keys()
@@ -421,6 +449,7 @@ fn a_price_on_sliders_moves_fewer_of_them() {
             .filter(|w| **w != 0.0)
             .count()
     };
+
     let counts = [0.0, 0.1, 0.5, 3.0].map(active);
     assert!(
         counts.windows(2).all(|pair| pair[1] <= pair[0]) && counts[2] < counts[0] && counts[3] == 0,
@@ -429,9 +458,9 @@ fn a_price_on_sliders_moves_fewer_of_them() {
 }
 
 #[test]
-fn frames_in_another_order_give_the_same_weights_in_that_order() {
-    let rig = rich_rig();
-    let clip = trembling(&clip_of(&rig, &planted(11)), 0.02);
+fn permuted_frames_give_permuted_weights() {
+    let rig = nonlinear_rig();
+    let clip = noisy(&clip_of(&rig, &known_weights(11)), 0.02);
     let order = [3, 9, 0, 7, 1, 10, 4, 8, 2, 6, 5];
     let shuffled = Clip::new(
         "shuffled",
@@ -439,11 +468,11 @@ fn frames_in_another_order_give_the_same_weights_in_that_order() {
         order.iter().map(|&t| clip.frames()[t].clone()).collect(),
     )
     .unwrap();
+
     let options = InvertOptions::default().with_roughness(0.0);
-    let (plain, other) = (
-        invert(&rig, &clip, options),
-        invert(&rig, &shuffled, options),
-    );
+    let plain = invert(&rig, &clip, options);
+    let other = invert(&rig, &shuffled, options);
+
     for (place, &t) in order.iter().enumerate() {
         assert_eq!(
             other.track.keys()[place],
@@ -454,12 +483,13 @@ fn frames_in_another_order_give_the_same_weights_in_that_order() {
 }
 
 #[test]
-fn neither_units_nor_the_scale_of_a_slider_matter() {
-    let weights = planted(8);
+fn weights_do_not_depend_on_units_or_on_the_scale_of_a_slider() {
+    let weights = known_weights(8);
     let solve = |size: f64| {
         let (mesh, targets) = sheet(size);
         let rig = Rig::new(mesh, targets).unwrap();
-        let clip = trembling(&clip_of(&rig, &weights), 0.02 * size);
+        let clip = noisy(&clip_of(&rig, &weights), 0.02 * size);
+
         invert(
             &rig,
             &clip,
@@ -469,7 +499,9 @@ fn neither_units_nor_the_scale_of_a_slider_matter() {
                 .with_tolerance(1e-10),
         )
     };
+
     let one = solve(1.0);
+
     // Powers of two, so that displacements are scaled without rounding.
     for size in [1024.0, 1.0 / 4096.0] {
         assert!(
@@ -477,6 +509,7 @@ fn neither_units_nor_the_scale_of_a_slider_matter() {
             "{size}"
         );
     }
+
     let (mesh, mut targets) = sheet(1.0);
     let free = vec![
         Slider {
@@ -485,18 +518,21 @@ fn neither_units_nor_the_scale_of_a_slider_matter() {
         };
         6
     ];
+
     let rig = Rig::new(mesh.clone(), targets.clone())
         .unwrap()
         .with_sliders(free.clone())
         .unwrap();
     let clip = clip_of(&rig, &weights);
-    targets[2].deltas.iter_mut().for_each(|d| *d *= 4.0);
+
+    for d in targets[2].deltas.iter_mut() {
+        *d *= 4.0;
+    }
     let stretched = Rig::new(mesh, targets).unwrap().with_sliders(free).unwrap();
-    let options = faithful().with_ridge(1e-3).with_roughness(0.01);
-    let (plain, other) = (
-        invert(&rig, &clip, options),
-        invert(&stretched, &clip, options),
-    );
+    let options = unpenalised().with_ridge(1e-3).with_roughness(0.01);
+    let plain = invert(&rig, &clip, options);
+    let other = invert(&stretched, &clip, options);
+
     for (a, b) in plain.track.keys().iter().zip(other.track.keys()) {
         assert!(
             (0..6).all(|k| (a[k] - b[k] * if k == 2 { 4.0 } else { 1.0 }).abs() < 1e-8),
@@ -508,8 +544,8 @@ fn neither_units_nor_the_scale_of_a_slider_matter() {
 #[cfg(feature = "parallel")]
 #[test]
 fn one_thread_and_two_give_the_same_bits() {
-    let rig = rich_rig();
-    let clip = trembling(&clip_of(&rig, &planted(13)), 0.02);
+    let rig = nonlinear_rig();
+    let clip = noisy(&clip_of(&rig, &known_weights(13)), 0.02);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -517,31 +553,36 @@ fn one_thread_and_two_give_the_same_bits() {
             .expect("a pool of threads");
         pool.install(|| invert(&rig, &clip, InvertOptions::default().with_roughness(0.01)))
     };
+
     assert_eq!(on(1), on(2));
 }
 
 #[test]
-fn a_nodding_head_gives_its_motion_and_its_weights() {
+fn alignment_recovers_the_motion_and_the_weights_of_a_nodding_head() {
     let rig = linear_rig();
-    let weights = planted(6);
+    let weights = known_weights(6);
     let motion = |t: usize| RigidMotion {
         rotation: DQuat::from_rotation_x(0.1 * t as f64) * DQuat::from_rotation_y(-0.05 * t as f64),
         translation: DVec3::new(0.3, -0.1, 0.2) * t as f64,
     };
+
     let still = clip_of(&rig, &weights);
     let frames = still
         .frames()
         .iter()
         .enumerate()
         .map(|(t, frame)| frame.iter().map(|p| motion(t).apply(*p)).collect());
+
     let clip = Clip::new("nod", rig.neutral().clone(), frames.collect()).unwrap();
-    let inverter = Inverter::factor(&rig, &faithful().with_align(true)).unwrap();
+    let inverter = Inverter::factor(&rig, &unpenalised().with_align(true)).unwrap();
     let found = inverter.invert(&clip).unwrap();
+
     assert!(
         largest_difference(found.track.keys(), &weights) < 1e-4,
         "{}",
         largest_difference(found.track.keys(), &weights)
     );
+
     for (t, found) in found.motions.iter().enumerate() {
         let corner = DVec3::ONE;
         assert!(
@@ -549,12 +590,13 @@ fn a_nodding_head_gives_its_motion_and_its_weights() {
             "frame {t}"
         );
     }
+
     assert!(
         inverter
-            .misses(&clip, &found)
+            .fit_errors(&clip, &found)
             .unwrap()
             .iter()
-            .all(|miss| miss.max < 1e-4)
+            .all(|error| error.max < 1e-4)
     );
 }
 
@@ -567,6 +609,7 @@ fn markers(rig: &Rig, clip: &Clip) -> MarkerClip {
         triangle: 300,
         barycentric: [0.2, 0.3, 0.5],
     });
+
     let at: Vec<SurfacePoint> = vertices.chain([inside]).collect();
     let seen = |frame: &Vec<DVec3>| {
         at.iter()
@@ -582,6 +625,7 @@ fn markers(rig: &Rig, clip: &Clip) -> MarkerClip {
             })
             .collect()
     };
+
     let frames = clip.frames().iter().map(seen).collect();
     MarkerClip {
         at,
@@ -591,21 +635,22 @@ fn markers(rig: &Rig, clip: &Clip) -> MarkerClip {
 }
 
 #[test]
-fn planted_weights_are_found_from_a_few_markers_some_of_them_missing() {
-    let rig = rich_rig();
-    let weights = planted(10);
+fn known_weights_are_recovered_from_markers_with_gaps() {
+    let rig = nonlinear_rig();
+    let weights = known_weights(10);
     let mut clip = markers(&rig, &clip_of(&rig, &weights));
+
     for (t, frame) in clip.frames.iter_mut().enumerate() {
-        frame
-            .iter_mut()
-            .skip(t % 3)
-            .step_by(5)
-            .for_each(|marker| *marker = None);
+        for marker in frame.iter_mut().skip(t % 3).step_by(5) {
+            *marker = None;
+        }
     }
-    let found = Inverter::factor(&rig, &faithful())
+
+    let found = Inverter::factor(&rig, &unpenalised())
         .unwrap()
         .invert_markers(&clip)
         .unwrap();
+
     assert!(
         largest_difference(found.track.keys(), &weights) < 1e-5,
         "{}",
@@ -623,16 +668,19 @@ fn a_frame_without_markers_follows_from_its_neighbours() {
                 .collect()
         })
         .collect();
+
     let mut clip = markers(&rig, &clip_of(&rig, &weights));
     clip.frames[4].fill(None);
-    let options = faithful()
+    let options = unpenalised()
         .with_ridge(1e-12)
         .with_roughness(1e-3)
         .with_tolerance(1e-10);
+
     let found = Inverter::factor(&rig, &options)
         .unwrap()
         .invert_markers(&clip)
         .unwrap();
+
     assert!(
         largest_difference(found.track.keys(), &weights) < 1e-6,
         "straight curves go on straight"
@@ -640,18 +688,21 @@ fn a_frame_without_markers_follows_from_its_neighbours() {
 }
 
 #[test]
-fn clips_and_options_that_do_not_fit_are_declined() {
+fn invalid_clips_and_options_are_errors() {
     let rig = linear_rig();
     let other = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
     let small = Clip::new("small", other.clone(), vec![other.positions().to_vec()]).unwrap();
     let error = rig.invert(&small).unwrap_err().to_string();
+
     assert!(
         error.contains(" 3 ") && error.contains(&rig.neutral().vertex_count().to_string()),
         "{error}"
     );
+
     let mut frames = vec![rig.neutral().positions().to_vec()];
     frames[0][7] = DVec3::NAN;
     let broken = Clip::new("broken", rig.neutral().clone(), frames).unwrap();
+
     assert!(matches!(
         rig.invert(&broken),
         Err(RigError::NotFinite { vertex: 7, .. })
@@ -660,30 +711,35 @@ fn clips_and_options_that_do_not_fit_are_declined() {
         rig.invert(&clip_of(&rig, &[])).is_err(),
         "a clip without frames"
     );
+
     for options in [
-        faithful().with_roughness(-1.0),
-        faithful().with_sparsity(f64::NAN),
-        faithful().with_tolerance(0.0),
+        unpenalised().with_roughness(-1.0),
+        unpenalised().with_sparsity(f64::NAN),
+        unpenalised().with_tolerance(0.0),
     ] {
         assert!(matches!(
             Inverter::factor(&rig, &options),
             Err(RigError::BadOption { .. })
         ));
     }
+
     assert!(matches!(
-        Inverter::factor(&Rig::still(other), &faithful()),
+        Inverter::factor(&Rig::without_targets(other), &unpenalised()),
         Err(RigError::NoTargets)
     ));
-    let inverter = Inverter::factor(&rig, &faithful()).unwrap();
+
+    let inverter = Inverter::factor(&rig, &unpenalised()).unwrap();
     let clip = |at, frames| MarkerClip {
         at,
         frames,
         frames_per_second: 24.0,
     };
+
     assert_eq!(
         inverter.invert_markers(&clip(vec![], vec![])),
         Err(RigError::NoPins)
     );
+
     let vertex = SurfacePoint::Vertex(0);
     assert!(matches!(
         inverter.invert_markers(&clip(vec![vertex], vec![vec![]])),
@@ -701,21 +757,21 @@ fn clips_and_options_that_do_not_fit_are_declined() {
 }
 
 #[test]
-fn a_clip_of_one_or_two_frames_has_no_bends_to_price() {
+fn a_clip_of_one_or_two_frames_has_no_second_differences() {
     let rig = linear_rig();
     for frames in [1, 2] {
-        let weights = planted(frames);
+        let weights = known_weights(frames);
         let found = invert(
             &rig,
             &clip_of(&rig, &weights),
-            faithful().with_roughness(10.0),
+            unpenalised().with_roughness(10.0),
         );
         assert!(largest_difference(found.track.keys(), &weights) < 1e-9);
     }
 }
 
 #[test]
-fn twin_sliders_are_inverted_even_without_a_ridge() {
+fn equal_sliders_are_inverted_even_without_a_ridge() {
     let (mesh, targets) = sheet(1.0);
     let twin = Target {
         name: "twin".into(),
@@ -723,9 +779,15 @@ fn twin_sliders_are_inverted_even_without_a_ridge() {
     };
     let rig = Rig::new(mesh, targets.into_iter().chain([twin]).collect()).unwrap();
     let mut weights = vec![0.0; rig.targets().len()];
+
     weights[0] = 0.6;
-    let found = invert(&rig, &clip_of(&rig, &[weights]), faithful().with_ridge(0.0));
+    let found = invert(
+        &rig,
+        &clip_of(&rig, &[weights]),
+        unpenalised().with_ridge(0.0),
+    );
     let key = &found.track.keys()[0];
+
     assert!(
         (key[0] + key[key.len() - 1] - 0.6).abs() < 1e-3 && key.iter().all(|w| w.is_finite()),
         "{key:?}"

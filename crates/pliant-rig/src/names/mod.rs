@@ -1,15 +1,19 @@
-//! Names of sliders: their sides, vocabularies, and which name means which.
+//! Slider names: words, sides, vocabularies and matching.
+//!
+//! - [`SliderName`], [`Side`]: the words and the sides in a name, and its [mirrored
+//!   name](mirrored_name).
+//! - [`Vocabulary`]: published lists of slider names (ARKit, FACS, VRM, MakeHuman).
+//! - [`match_names`]: the name of each slider in a vocabulary; `lexicon` holds its index.
+//! - [`did_you_mean`]: suggestions for an unknown name.
 
-mod face_parts;
-mod nearest;
-mod side_style;
+mod did_you_mean;
+mod lexicon;
+mod name_matching;
 mod slider_name;
-mod slider_names;
 mod vocabulary;
 
-pub use face_parts::all_groups;
-pub use nearest::did_you_mean;
-pub use side_style::SideStyle;
+pub use did_you_mean::did_you_mean;
+pub use name_matching::{MatchKind, NameMap, NamePair, match_names};
 pub use slider_name::{Side, SliderName, mirrored_name};
-pub use slider_names::{Likeness, NameMap, NamePair, match_names};
+pub(crate) use slider_name::{parts, spelled_like};
 pub use vocabulary::Vocabulary;

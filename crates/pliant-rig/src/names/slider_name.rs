@@ -1,20 +1,20 @@
-//! What a slider's name says: its words and its side.
+//! Slider names: words and sides.
 //!
 //! **Problem.** `eyeBlink_L`, `EyeBlinkLeft`, `Left_eye_blink` and `eyeblinkleft` are one slider,
 //! and each has a partner on the other side.
 //!
-//! **Form.** A name is cut at separators, between a small and a capital letter, and between letters
-//! and digits. `left`, `right`, `l` and `r` are sides, wherever they stand; the rest are its words,
-//! in small letters.
+//! **Method.** A name is split at separators, between a lower-case and an upper-case letter, and
+//! between letters and digits. `left`, `right`, `l` and `r` are sides, at any position; the rest
+//! are its words, in lower case.
 //!
-//! **Ours.** A letter alone, or after `viseme` or `phoneme`, is a sound and no side. A side may be
-//! glued to a word that is written in one case (`eyeblinkleft`) if three letters are left. The
-//! action units of FACS that turn to the left or right have numbers of their own and count as one
-//! unit with two sides.
+//! **Departures.** A letter alone, or after `viseme` or `phoneme`, is a sound and no side. A side
+//! may be attached to a word that is written in one case (`eyeblinkleft`) if three letters remain.
+//! The action units of FACS that rotate to the left or right have separate numbers; they count as
+//! one unit with two sides.
 
 use std::ops::Range;
 
-/// A side of the character, as it sees itself.
+/// A side of the character, from its own view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// The character's left.
@@ -45,27 +45,29 @@ impl Side {
 /// The words and sides of a slider's name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SliderName {
-    /// Its words without the sides, in small letters; numbers without leading zeros.
+    /// Its words without the sides, in lower case; numbers without leading zeros.
     pub words: Vec<String>,
-    /// Its sides in the order they stand. `eyeLookRight_L` has two, most names one or none.
+    /// Its sides in their order. `eyeLookRight_L` has two, most names have one or none.
     pub sides: Vec<Side>,
 }
 
 impl SliderName {
-    /// Reads a name.
+    /// Splits a name into words and sides.
     #[must_use]
     pub fn parse(name: &str) -> Self {
-        let parts = parts(name);
-        let sides = parts.iter().filter_map(|part| part.side).collect();
-        let words = parts
-            .iter()
-            .filter(|part| part.side.is_none())
-            .map(|part| plain(&name[part.range.clone()]))
-            .collect();
-        Self { words, sides }.with_turns_as_sides()
+        let mut words = Vec::new();
+        let mut sides = Vec::new();
+        for part in parts(name) {
+            match part.side {
+                Some(side) => sides.push(side),
+                None => words.push(normalized(&name[part.range])),
+            }
+        }
+
+        Self { words, sides }.with_rotations_as_sides()
     }
 
-    /// Its one side; nothing where it has none or both.
+    /// Its only side; `None` if it has no side or both.
     #[must_use]
     pub fn side(&self) -> Option<Side> {
         let first = *self.sides.first()?;
@@ -75,7 +77,7 @@ impl SliderName {
             .then_some(first)
     }
 
-    /// The words without anything between them.
+    /// The words without separators.
     #[must_use]
     pub fn stem(&self) -> String {
         self.words.concat()
@@ -96,27 +98,28 @@ impl SliderName {
         !self.sides.is_empty()
     }
 
-    /// AU51, 55 and 61 turn to the left; the next number is the same to the right.
-    fn with_turns_as_sides(mut self) -> Self {
-        const LEFT_TURNS: [u32; 3] = [51, 55, 61];
+    /// AU51, 55 and 61 rotate to the left; the next number is the same to the right.
+    fn with_rotations_as_sides(mut self) -> Self {
+        const LEFT_ROTATIONS: [u32; 3] = [51, 55, 61];
+
         if let [unit, number] = self.words.as_mut_slice()
             && unit == "au"
             && self.sides.is_empty()
             && let Ok(code) = number.parse::<u32>()
         {
-            if LEFT_TURNS.contains(&code) {
+            if LEFT_ROTATIONS.contains(&code) {
                 self.sides.push(Side::Left);
-            } else if LEFT_TURNS.contains(&code.wrapping_sub(1)) {
+            } else if LEFT_ROTATIONS.contains(&code.wrapping_sub(1)) {
                 *number = (code - 1).to_string();
                 self.sides.push(Side::Right);
             }
         }
+
         self
     }
 }
 
-/// The name of the slider on the other side, written as this one is; nothing where the name has no
-/// side.
+/// The name of the slider on the other side in the same spelling; `None` if the name has no side.
 ///
 /// ```
 /// assert_eq!(pliant_rig::mirrored_name("Left_eye_blink").as_deref(), Some("Right_eye_blink"));
@@ -136,7 +139,7 @@ pub fn mirrored_name(name: &str) -> Option<String> {
     (done > 0).then(|| mirrored + &name[done..])
 }
 
-/// A side as a letter or a word, in the letters' case of `example`.
+/// A side as a letter or a word, in the case of `example`.
 pub(crate) fn spelled_like(example: &str, side: Side) -> String {
     let word = match (side, example.len()) {
         (Side::Left, 1) => "l",
@@ -144,6 +147,8 @@ pub(crate) fn spelled_like(example: &str, side: Side) -> String {
         (Side::Left, _) => "left",
         (Side::Right, _) => "right",
     };
+
+    // All upper case, capitalised, or lower case.
     let mut capitals = example.chars().map(char::is_uppercase);
     match (capitals.next(), capitals.next()) {
         (Some(true), None | Some(true)) => word.to_uppercase(),
@@ -152,50 +157,55 @@ pub(crate) fn spelled_like(example: &str, side: Side) -> String {
     }
 }
 
-/// A piece of a name, by its bytes.
+/// A part of a name, by its bytes.
 pub(crate) struct Part {
     pub(crate) range: Range<usize>,
     pub(crate) side: Option<Side>,
 }
 
-/// The pieces of a name, with what is a side among them.
+/// The parts of a name, each with its side if it is one.
 pub(crate) fn parts(name: &str) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
-    for range in pieces(name) {
-        let sound = parts.last().is_some_and(|before| {
-            matches!(
-                plain(&name[before.range.clone()]).as_str(),
-                "viseme" | "phoneme"
-            )
+    for range in word_ranges(name) {
+        let is_sound = parts.last().is_some_and(|before| {
+            let word = normalized(&name[before.range.clone()]);
+            matches!(word.as_str(), "viseme" | "phoneme")
         });
-        match Side::of_word(&name[range.clone()]).filter(|_| !sound) {
+        match Side::of_word(&name[range.clone()]).filter(|_| !is_sound) {
             Some(side) => parts.push(Part {
                 range,
                 side: Some(side),
             }),
-            None => parts.extend(unglued(name, range)),
+            None => parts.extend(split_attached_side(name, range)),
         }
     }
+
+    // A single letter is a sound.
     if let [only] = parts.as_mut_slice()
         && only.range.len() == 1
     {
         only.side = None;
     }
+
     parts
 }
 
-/// A piece that begins or ends with a side in two; any other as it is.
-fn unglued(name: &str, range: Range<usize>) -> Vec<Part> {
-    const LEAST: usize = 3;
+/// A word that begins or ends with a side, split in two; any other word as it is.
+fn split_attached_side(name: &str, range: Range<usize>) -> Vec<Part> {
+    const LEAST_LETTERS: usize = 3;
+
     let text = name[range.clone()].to_lowercase();
     let part = |range, side| Part { range, side };
-    // Where lower case has another length than what is written, offsets would not fit.
+
+    // Offsets are valid only if the lower-case text has the same length.
     if text.len() == range.len() {
         for (word, side) in [("left", Side::Left), ("right", Side::Right)] {
+            // A short rest is part of an ordinary word, as in `cleft`.
             let rest = text.len().saturating_sub(word.len());
-            if rest < LEAST {
+            if rest < LEAST_LETTERS {
                 continue;
             }
+
             if text.ends_with(word) {
                 let cut = range.start + rest;
                 return vec![
@@ -203,6 +213,7 @@ fn unglued(name: &str, range: Range<usize>) -> Vec<Part> {
                     part(cut..range.end, Some(side)),
                 ];
             }
+
             if text.starts_with(word) {
                 let cut = range.start + word.len();
                 return vec![
@@ -212,46 +223,50 @@ fn unglued(name: &str, range: Range<usize>) -> Vec<Part> {
             }
         }
     }
+
     vec![part(range, None)]
 }
 
-fn plain(piece: &str) -> String {
-    let small = piece.to_lowercase();
-    let shorter = small.trim_start_matches('0');
-    // A number stays one, so `00` is `0`.
-    if small.starts_with('0') && shorter.is_empty() {
+/// A word in lower case, without leading zeros; `00` is `0`.
+fn normalized(word: &str) -> String {
+    let lower = word.to_lowercase();
+    let trimmed = lower.trim_start_matches('0');
+    if lower.starts_with('0') && trimmed.is_empty() {
         "0".into()
     } else {
-        shorter.to_owned()
+        trimmed.to_owned()
     }
 }
 
-/// Runs of letters or digits, cut where a new word begins with a capital.
-fn pieces(name: &str) -> Vec<Range<usize>> {
+/// Runs of letters or digits, split where a new word begins with an upper-case letter.
+fn word_ranges(name: &str) -> Vec<Range<usize>> {
     let letters: Vec<(usize, char)> = name.char_indices().collect();
-    let mut pieces: Vec<Range<usize>> = Vec::new();
-    let mut open = false;
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    let mut in_word = false;
+
     for (k, &(at, letter)) in letters.iter().enumerate() {
         let end = at + letter.len_utf8();
         if !letter.is_alphanumeric() {
-            open = false;
-        } else if open && !begins_word(&letters, k) {
-            pieces.last_mut().expect("a piece is open").end = end;
+            in_word = false;
+        } else if in_word && !begins_word(&letters, k) {
+            ranges.last_mut().expect("a word has begun").end = end;
         } else {
-            pieces.push(at..end);
-            open = true;
+            ranges.push(at..end);
+            in_word = true;
         }
     }
-    pieces
+
+    ranges
 }
 
 /// Whether a word begins at letter `k`, whose predecessor is a letter or digit: `aB`, `a1`, `1a`,
 /// or the `B` of `ABc`.
 fn begins_word(letters: &[(usize, char)], k: usize) -> bool {
-    let (before, here) = (letters[k - 1].1, letters[k].1);
-    let small_follows = letters.get(k + 1).is_some_and(|next| next.1.is_lowercase());
+    let before = letters[k - 1].1;
+    let here = letters[k].1;
+    let lower_follows = letters.get(k + 1).is_some_and(|next| next.1.is_lowercase());
     before.is_numeric() != here.is_numeric()
-        || here.is_uppercase() && (before.is_lowercase() || small_follows)
+        || here.is_uppercase() && (before.is_lowercase() || lower_follows)
 }
 
 #[cfg(test)]
@@ -259,11 +274,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_slider_has_one_reading_however_it_is_written() {
+    fn all_spellings_of_a_slider_have_the_same_words_and_side() {
         let blink = SliderName {
             words: vec!["eye".into(), "blink".into()],
             sides: vec![Side::Left],
         };
+
         for name in [
             "eyeBlink_L",
             "EyeBlinkLeft",
@@ -275,12 +291,13 @@ mod tests {
         ] {
             assert_eq!(SliderName::parse(name), blink, "{name}");
         }
+
         assert_eq!(SliderName::parse("eyeblinkleft").stem(), "eyeblink");
         assert_eq!(SliderName::parse("AU04").words, ["au", "4"]);
     }
 
     #[test]
-    fn the_mirrored_name_keeps_its_spelling_and_mirroring_twice_returns_it() {
+    fn a_mirrored_name_keeps_its_spelling_and_mirroring_twice_returns_it() {
         let pairs = [
             ("eyeBlink_L", "eyeBlink_R"),
             ("eye-left-slit", "eye-right-slit"),
@@ -298,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_only_sound_like_a_side_are_none() {
+    fn words_that_only_look_like_a_side_have_none() {
         for name in [
             "upright",
             "bright",
@@ -317,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_to_the_left_and_right_are_partners() {
+    fn rotations_to_the_left_and_right_are_partners() {
         assert_eq!(
             SliderName::parse("AU51").mirrored(),
             SliderName::parse("AU52")

@@ -1,16 +1,16 @@
-//! The names that programs expect: ARKit, FACS, VRM, MakeHuman.
+//! Vocabularies: published lists of slider names (ARKit, FACS, VRM, MakeHuman).
 //!
 //! **Sources.** Apple, `ARFaceAnchor.BlendShapeLocation` (52 names). Ekman and Friesen, "Facial
 //! Action Coding System", 1978 and 2002: codes and common names. The VRM specifications 0.x (blend
 //! shape presets) and 1.0 (expressions). MakeHuman's expression units, by their file names.
 //!
-//! **Ours.** [`meanings`] relates them in one table. It holds what moves the same place the same
-//! way; it does not say that two artists make it equally strong. Sides are not in it: a meaning
-//! holds for each side and for both together.
+//! **Departures.** [`meanings`] relates them in one table. Names in one row move the same part of
+//! the face in the same direction, not necessarily by the same amount. The table has no sides: a
+//! row holds for each side and for both together.
 
 use std::fmt;
 
-/// A set of names that sliders can have.
+/// A published list of slider names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Vocabulary {
@@ -36,7 +36,7 @@ impl Vocabulary {
         Self::MakeHuman,
     ];
 
-    /// The vocabulary that a person calls `name`, in any case.
+    /// The vocabulary called `name`, in any case.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL
@@ -64,6 +64,7 @@ impl Vocabulary {
         if self != Self::Facs {
             return Vec::new();
         }
+
         let sides = [("", ""), ("L", " left"), ("R", " right")];
         let both = FACS
             .iter()
@@ -71,10 +72,12 @@ impl Vocabulary {
         let sided = both.flat_map(|&(code, common)| {
             sides.map(|(short, long)| (format!("{common}{long}"), format!("AU{code}{short}")))
         });
+
         let whole = FACS
             .iter()
             .filter(|(code, _)| *code >= FIRST_OF_HEAD_AND_EYES)
             .map(|&(code, common)| (common.into(), format!("AU{code}")));
+
         sided.chain(whole).collect()
     }
 
@@ -268,7 +271,7 @@ mod tests {
     use crate::SliderName;
 
     #[test]
-    fn every_name_is_there_once_and_reads_as_no_other() {
+    fn all_names_of_a_vocabulary_are_distinct() {
         assert_eq!(ARKIT.len(), 52);
         for vocabulary in Vocabulary::ALL {
             let names = vocabulary.names();
@@ -282,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn meanings_speak_of_names_that_exist() {
+    fn the_table_of_meanings_has_only_existing_names() {
         for row in meanings() {
             for (vocabulary, stem) in Vocabulary::ALL
                 .into_iter()

@@ -1,6 +1,6 @@
-//! The surface around pins, measured once per pin.
+//! Geodesic discs around pins, cached per pin.
 //!
-//! A hand that lets go and takes hold again mostly does so of the same pins, or of one more.
+//! A drag often starts with the pins of the drag before it, or with one more.
 
 use std::collections::VecDeque;
 
@@ -8,76 +8,90 @@ use pliant_mesh::{Disc, ExactGeodesics, Mesh, SurfacePoint};
 
 use crate::RigError;
 
-/// Geodesic discs around pins, the latest ones remembered.
+/// Geodesic discs around pins, with a cache of the latest ones.
 #[derive(Debug)]
 pub(super) struct PinDiscs {
     geodesics: ExactGeodesics,
     vertex_count: usize,
-    known: VecDeque<(Vec<SurfacePoint>, f64, Disc)>,
+    cache: VecDeque<CachedDisc>,
 }
 
-impl PinDiscs {
-    /// More pins than this, as a stroke has, are measured in one sweep, whose cost their number
-    /// does not change. *Ours*.
-    const MOST_SINGLE: usize = 8;
-    /// Discs that are remembered.
-    const MOST_KNOWN: usize = 64;
+#[derive(Debug)]
+struct CachedDisc {
+    sources: Vec<SurfacePoint>,
+    reach: f64,
+    disc: Disc,
+}
 
+/// More pins than this, as a stroke has, are measured in one sweep, whose cost does not depend on
+/// their number. *Chosen*.
+const MOST_SINGLE_PINS: usize = 8;
+/// Discs in the cache.
+const CACHE_SIZE: usize = 64;
+
+impl PinDiscs {
     pub(super) fn new(mesh: &Mesh) -> Result<Self, RigError> {
         Ok(Self {
             geodesics: ExactGeodesics::new(mesh)?,
             vertex_count: mesh.vertex_count(),
-            known: VecDeque::new(),
+            cache: VecDeque::new(),
         })
     }
 
     /// The vertices within `reach` of any of `sources`, ascending, with their distances from the
-    /// nearest.
+    /// nearest source.
     ///
-    /// What was asked before changes no bit of it.
+    /// The cache does not change a bit of the result.
     pub(super) fn around(
         &mut self,
         sources: &[SurfacePoint],
         reach: f64,
     ) -> Result<Vec<(u32, f64)>, RigError> {
-        let together = if sources.len() > Self::MOST_SINGLE {
+        let sources_per_disc = if sources.len() > MOST_SINGLE_PINS {
             sources.len()
         } else {
             1
         };
+
+        // The distance from the nearest of all sources.
         let mut nearest = vec![f64::INFINITY; self.vertex_count];
-        for sources in sources.chunks(together) {
+        for sources in sources.chunks(sources_per_disc) {
             let disc = self.disc(sources, reach)?;
             for (&vertex, &distance) in disc.vertices.iter().zip(&disc.distances) {
                 nearest[vertex as usize] = distance.min(nearest[vertex as usize]);
             }
         }
-        Ok((0..)
-            .zip(nearest)
-            .filter(|(_, distance)| distance.is_finite())
-            .collect())
+
+        let mut within = Vec::new();
+        for (vertex, distance) in nearest.into_iter().enumerate() {
+            if distance.is_finite() {
+                within.push((vertex as u32, distance));
+            }
+        }
+
+        Ok(within)
     }
 
     fn disc(&mut self, sources: &[SurfacePoint], reach: f64) -> Result<&Disc, RigError> {
-        let place = self
-            .known
+        let cached = self
+            .cache
             .iter()
-            .position(|(known, radius, _)| known == sources && *radius == reach);
-        let place = match place {
-            Some(place) => place,
-            None => {
-                if self.known.len() == Self::MOST_KNOWN {
-                    self.known.pop_front();
-                }
-                self.known.push_back((
-                    sources.to_vec(),
-                    reach,
-                    self.geodesics.disc(sources, reach)?,
-                ));
-                self.known.len() - 1
-            }
-        };
-        Ok(&self.known[place].2)
+            .position(|cached| cached.sources == sources && cached.reach == reach);
+        if let Some(index) = cached {
+            return Ok(&self.cache[index].disc);
+        }
+
+        // The oldest disc makes room.
+        if self.cache.len() == CACHE_SIZE {
+            self.cache.pop_front();
+        }
+        self.cache.push_back(CachedDisc {
+            sources: sources.to_vec(),
+            reach,
+            disc: self.geodesics.disc(sources, reach)?,
+        });
+
+        Ok(&self.cache[self.cache.len() - 1].disc)
     }
 }
 
@@ -87,24 +101,33 @@ mod tests {
     use pliant_mesh::shapes::bumpy_sheet;
 
     #[test]
-    fn pins_one_by_one_are_as_near_as_pins_together_whatever_was_asked_before() {
+    fn discs_of_single_pins_agree_with_one_disc_whatever_the_cache_holds() {
         let mesh = bumpy_sheet(14, 0.1);
         let pins: Vec<SurfacePoint> = [40, 77, 112, 150, 181].map(SurfacePoint::Vertex).to_vec();
         let mut discs = PinDiscs::new(&mesh).unwrap();
+
         for reach in [0.0, 0.2, 0.45] {
-            let wanted = ExactGeodesics::new(&mesh)
+            let expected = ExactGeodesics::new(&mesh)
                 .unwrap()
                 .disc(&pins, reach)
                 .unwrap();
             let found = discs.around(&pins, reach).unwrap();
-            assert!(found.iter().map(|(vertex, _)| vertex).eq(&wanted.vertices));
+
             assert!(
                 found
                     .iter()
-                    .zip(&wanted.distances)
+                    .map(|(vertex, _)| vertex)
+                    .eq(&expected.vertices)
+            );
+            assert!(
+                found
+                    .iter()
+                    .zip(&expected.distances)
                     .all(|((_, a), b)| (a - b).abs() < 1e-12)
             );
             assert_eq!(found, discs.around(&pins, reach).unwrap());
+
+            // Other queries in between do not change a bit.
             discs.around(&pins[2..], reach).unwrap();
             assert_eq!(
                 found,

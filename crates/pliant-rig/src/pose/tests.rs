@@ -1,4 +1,4 @@
-//! Claims about every solver.
+//! Claims about all pose solvers.
 
 use pliant_linalg::{BoxQuadratic, BoxTerms, BoxWorkspace};
 use pliant_mesh::Mesh;
@@ -7,9 +7,9 @@ use pliant_mesh::shapes::bumpy_sheet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Aim, Combination, Driver, InBetween, Limits, Rule, Slider, Target};
+use crate::{Combination, Driver, InBetween, Limits, Rig, RigError, Rule, Slider, Target};
 
-fn all() -> Vec<Box<dyn PoseSolver>> {
+fn all_solvers() -> Vec<Box<dyn PoseSolver>> {
     vec![
         Box::new(PseudoInverse),
         Box::new(Tikhonov::default()),
@@ -29,10 +29,16 @@ fn bumps(count: usize) -> Rig {
             0.15 + 0.7 * k as f64 / count as f64,
             0.0,
         );
-        let turn = k as f64 * 1.3;
-        let along =
-            Vec3::new(turn.cos() as f32, turn.sin() as f32, 1.0 - 0.2 * k as f32).normalize() * 0.2;
+        let angle_rad = k as f64 * 1.3;
+        let along = Vec3::new(
+            angle_rad.cos() as f32,
+            angle_rad.sin() as f32,
+            1.0 - 0.2 * k as f32,
+        )
+        .normalize()
+            * 0.2;
         let fall_off = |p: &DVec3| (-(p.distance_squared(centre) / 0.06)).exp() as f32;
+
         Target::from_dense(
             format!("bump{k}"),
             sheet
@@ -42,6 +48,7 @@ fn bumps(count: usize) -> Rig {
                 .collect::<Vec<_>>(),
         )
     });
+
     let targets = targets.collect();
     Rig::new(sheet, targets).unwrap()
 }
@@ -55,15 +62,15 @@ fn solve(rig: &Rig, start: &[f64], pins: &[Pin], solver: &dyn PoseSolver, range:
         .solve(&displacements)
 }
 
-fn far_apart(a: &[f64], b: &[f64]) -> f64 {
+fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter()
         .zip(b)
         .map(|(x, y)| (x - y).abs())
         .fold(0.0, f64::max)
 }
 
-/// A planted pose and pins that see it.
-fn planted(rig: &Rig) -> (Vec<f64>, Vec<Pin>) {
+/// A known sparse pose, and pins at the positions it gives.
+fn known_pose(rig: &Rig) -> (Vec<f64>, Vec<Pin>) {
     let mut weights = vec![0.0; rig.targets().len()];
     (weights[1], weights[4]) = (0.7, 0.4);
     let posed = rig.evaluate(&weights);
@@ -72,14 +79,15 @@ fn planted(rig: &Rig) -> (Vec<f64>, Vec<Pin>) {
     (weights, pins.to_vec())
 }
 
-fn transformed(rig: &Rig, scale: f64, turn: DQuat, shift: DVec3) -> Rig {
-    let places = rig
+fn transformed(rig: &Rig, scale: f64, rotation: DQuat, shift: DVec3) -> Rig {
+    let positions = rig
         .neutral()
         .positions()
         .iter()
-        .map(|p| turn * (*p * scale) + shift)
+        .map(|p| rotation * (*p * scale) + shift)
         .collect();
-    let moved = |d: &Vec3| (turn * (d.as_dvec3() * scale)).as_vec3();
+
+    let moved = |d: &Vec3| (rotation * (d.as_dvec3() * scale)).as_vec3();
     let targets = rig
         .targets()
         .iter()
@@ -88,29 +96,33 @@ fn transformed(rig: &Rig, scale: f64, turn: DQuat, shift: DVec3) -> Rig {
             ..t.clone()
         })
         .collect();
-    Rig::new(rig.neutral().posed(places).unwrap(), targets).unwrap()
+
+    Rig::new(rig.neutral().posed(positions).unwrap(), targets).unwrap()
 }
 
 #[test]
-fn scaling_turning_and_moving_the_scene_changes_no_weight() {
+fn scaling_rotating_and_translating_the_scene_changes_no_weight() {
     let rig = bumps(8);
-    let (_, pins) = planted(&rig);
-    let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, -0.5).normalize(), 1.1);
-    for solver in all() {
+    let (_, pins) = known_pose(&rig);
+    let rotation = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, -0.5).normalize(), 1.1);
+
+    for solver in all_solvers() {
         let before = solve(&rig, &[], &pins, solver.as_ref(), Range::Clip).weights;
-        // A power of two rounds nothing; a turn rounds the f32 displacements anew.
-        for (scale, turn, tolerance) in [(64.0, DQuat::IDENTITY, 1e-9), (1.0, turn, 1e-4)] {
-            let other = transformed(&rig, scale, turn, DVec3::new(3.0, -1.0, 0.5) * scale);
+
+        // A power of two rounds nothing; a rotation rounds the f32 displacements again.
+        for (scale, rotation, tolerance) in [(64.0, DQuat::IDENTITY, 1e-9), (1.0, rotation, 1e-4)] {
+            let other = transformed(&rig, scale, rotation, DVec3::new(3.0, -1.0, 0.5) * scale);
             let dragged: Vec<Pin> = pins
                 .iter()
                 .map(|pin| Pin {
-                    displacement: turn * (pin.displacement * scale),
+                    displacement: rotation * (pin.displacement * scale),
                     ..pin.clone()
                 })
                 .collect();
+
             let after = solve(&other, &[], &dragged, solver.as_ref(), Range::Clip).weights;
             assert!(
-                far_apart(&before, &after) < tolerance,
+                largest_difference(&before, &after) < tolerance,
                 "{}: {before:?} {after:?}",
                 solver.name()
             );
@@ -119,14 +131,15 @@ fn scaling_turning_and_moving_the_scene_changes_no_weight() {
 }
 
 #[test]
-fn in_scene_units_the_thesis_depends_on_the_scale() {
+fn in_scene_units_the_methods_of_cetinaslan2016_depend_on_the_scale() {
     let rig = bumps(8);
-    let (_, pins) = planted(&rig);
+    let (_, pins) = known_pose(&rig);
     let scene = Units::Scene;
     let tikhonov = Tikhonov {
         alpha: 0.01,
         units: scene,
     };
+
     let solvers: [Box<dyn PoseSolver>; 3] = [
         Box::new(tikhonov),
         Box::new(Localized {
@@ -135,6 +148,7 @@ fn in_scene_units_the_thesis_depends_on_the_scale() {
         }),
         Box::new(Transpose { units: scene }),
     ];
+
     for solver in solvers {
         let before = solve(&rig, &[], &pins, solver.as_ref(), Range::Free).weights;
         let doubled: Vec<Pin> = pins
@@ -144,17 +158,22 @@ fn in_scene_units_the_thesis_depends_on_the_scale() {
                 ..pin.clone()
             })
             .collect();
+
         let larger = transformed(&rig, 2.0, DQuat::IDENTITY, DVec3::ZERO);
         let after = solve(&larger, &[], &doubled, solver.as_ref(), Range::Free).weights;
-        assert!(far_apart(&before, &after) > 1e-3, "{}", solver.name());
+        assert!(
+            largest_difference(&before, &after) > 1e-3,
+            "{}",
+            solver.name()
+        );
     }
 }
 
 #[test]
-fn pins_that_do_not_move_leave_every_bit_of_every_weight() {
+fn pins_without_displacement_keep_every_bit_of_every_weight() {
     let rig = bumps(8);
     let start = [0.1, 0.0, 0.7, 1.0, 0.3, 0.0, 1.3, -0.2];
-    for solver in all() {
+    for solver in all_solvers() {
         for range in [Range::Clip, Range::Free] {
             let pose = solve(
                 &rig,
@@ -163,6 +182,7 @@ fn pins_that_do_not_move_leave_every_bit_of_every_weight() {
                 solver.as_ref(),
                 range,
             );
+
             assert_eq!(pose.weights, start, "{}", solver.name());
             assert!(pose.at_limit.is_empty());
         }
@@ -172,19 +192,19 @@ fn pins_that_do_not_move_leave_every_bit_of_every_weight() {
 #[test]
 fn the_order_of_pins_does_not_matter() {
     let rig = bumps(8);
-    let (_, pins) = planted(&rig);
+    let (_, pins) = known_pose(&rig);
     let backwards: Vec<Pin> = pins.iter().rev().cloned().collect();
-    for solver in all() {
+    for solver in all_solvers() {
         let [a, b] = [&pins, &backwards]
             .map(|pins| solve(&rig, &[], pins, solver.as_ref(), Range::Free).weights);
-        assert!(far_apart(&a, &b) < 1e-9, "{}", solver.name());
+        assert!(largest_difference(&a, &b) < 1e-9, "{}", solver.name());
     }
 }
 
 #[test]
 fn tikhonov_satisfies_its_normal_equations() {
     let rig = bumps(8);
-    let (_, pins) = planted(&rig);
+    let (_, pins) = known_pose(&rig);
     let weights = solve(
         &rig,
         &[],
@@ -196,21 +216,23 @@ fn tikhonov_satisfies_its_normal_equations() {
         Range::Free,
     )
     .weights;
+
     let poser = Poser::new(&rig).unwrap();
     let system = PinSystem::new(&poser, &[], &pins).unwrap();
-    let missing: Vec<DVec3> = system
-        .places_at(&weights)
+    let residuals: Vec<DVec3> = system
+        .positions_at(&weights)
         .iter()
-        .zip(system.places())
+        .zip(system.positions())
         .zip(&pins)
         .map(|((at, from), pin)| *from + pin.displacement - *at)
         .collect();
+
     for (slider, weight) in weights.iter().enumerate() {
         // Eq. 3.4: B̄ᵀ(m − B̄w) = αw.
         let force: f64 = system
-            .pulls(slider)
+            .pin_derivatives(slider)
             .iter()
-            .zip(&missing)
+            .zip(&residuals)
             .map(|(b, r)| b.dot(*r))
             .sum();
         assert!((force - 0.003 * weight).abs() < 1e-12);
@@ -220,9 +242,11 @@ fn tikhonov_satisfies_its_normal_equations() {
 #[test]
 fn without_damping_tikhonov_is_the_pseudo_inverse_and_hybrid_lies_between_its_ends() {
     let rig = bumps(8);
-    let (_, pins) = planted(&rig);
+    let (_, pins) = known_pose(&rig);
     let free = |solver: &dyn PoseSolver| solve(&rig, &[], &pins, solver, Range::Free).weights;
-    let (inverse, transpose) = (free(&PseudoInverse), free(&Transpose::default()));
+    let inverse = free(&PseudoInverse);
+    let transpose = free(&Transpose::default());
+
     assert_eq!(
         free(&Tikhonov {
             alpha: 0.0,
@@ -230,16 +254,19 @@ fn without_damping_tikhonov_is_the_pseudo_inverse_and_hybrid_lies_between_its_en
         }),
         inverse
     );
+
     let mixed = free(&Hybrid {
         gamma: Some(0.3),
         units: Units::Relative,
     });
+
     let expected: Vec<f64> = inverse
         .iter()
         .zip(&transpose)
         .map(|(a, b)| 0.3 * a + 0.7 * b)
         .collect();
-    assert!(far_apart(&mixed, &expected) < 1e-12);
+
+    assert!(largest_difference(&mixed, &expected) < 1e-12);
 }
 
 #[test]
@@ -249,12 +276,14 @@ fn on_an_orthonormal_rig_the_transpose_is_the_pseudo_inverse() {
         [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| Target::from_dense(format!("{axis}"), [axis]));
     let rig = Rig::new(mesh, axes.to_vec()).unwrap();
     let pins = [Pin::new(0, DVec3::new(0.3, 0.5, 0.2))];
+
     for units in [Units::Relative, Units::Scene] {
         let weights = solve(&rig, &[], &pins, &Transpose { units }, Range::Free).weights;
-        assert!(far_apart(&weights, &[0.3, 0.5, 0.2]) < 1e-12);
+        assert!(largest_difference(&weights, &[0.3, 0.5, 0.2]) < 1e-12);
     }
+
     assert!(
-        far_apart(
+        largest_difference(
             &solve(&rig, &[], &pins, &PseudoInverse, Range::Free).weights,
             &[0.3, 0.5, 0.2]
         ) < 1e-12
@@ -267,15 +296,19 @@ fn localized_drops_the_targets_that_move_a_pin_less_than_the_active_radius() {
     let pins = [Pin::new(112, DVec3::new(0.0, 0.05, 0.1))];
     let poser = Poser::new(&rig).unwrap();
     let system = PinSystem::new(&poser, &[], &pins).unwrap();
-    let lengths: Vec<f64> = (0..8).map(|k| system.pulls(k)[0].length()).collect();
+    let lengths: Vec<f64> = (0..8)
+        .map(|k| system.pin_derivatives(k)[0].length())
+        .collect();
     let solver = Localized {
         outer_radius: Some(0.08),
         ..Localized::default()
     };
+
     assert!(
         (solver.active_radius(1.0) - 0.048).abs() < 1e-15,
         "the mean of 0.08 and its fifth"
     );
+
     let weights = solve(&rig, &[], &pins, &solver, Range::Free).weights;
     for (k, length) in lengths.iter().enumerate() {
         assert_eq!(
@@ -287,7 +320,7 @@ fn localized_drops_the_targets_that_move_a_pin_less_than_the_active_radius() {
 }
 
 #[test]
-fn equal_sliders_share_a_drag_and_strangers_rest() {
+fn equal_sliders_share_a_drag_and_unrelated_ones_stay_at_zero() {
     let mesh = bumpy_sheet(4, 0.1);
     let lift = |name: &str, vertex: usize| {
         Target::from_dense(
@@ -295,12 +328,14 @@ fn equal_sliders_share_a_drag_and_strangers_rest() {
             (0..25).map(|v| if v == vertex { Vec3::Z } else { Vec3::ZERO }),
         )
     };
+
     let rig = Rig::new(
         mesh,
         vec![lift("left", 6), lift("right", 6), lift("other", 18)],
     )
     .unwrap();
-    for solver in all().iter().filter(|s| s.name() != "localized") {
+
+    for solver in all_solvers().iter().filter(|s| s.name() != "localized") {
         let weights = solve(
             &rig,
             &[],
@@ -309,6 +344,7 @@ fn equal_sliders_share_a_drag_and_strangers_rest() {
             Range::Free,
         )
         .weights;
+
         assert!(
             (weights[0] - weights[1]).abs() < 1e-9 && (weights[0] + weights[1] - 0.6).abs() < 0.01,
             "{}: {weights:?}",
@@ -321,30 +357,33 @@ fn equal_sliders_share_a_drag_and_strangers_rest() {
 #[test]
 fn doubling_a_slider_halves_its_weight_and_changes_no_pose() {
     let rig = bumps(8);
-    let (_, pins) = planted(&rig);
+    let (_, pins) = known_pose(&rig);
     let mut targets = rig.targets().to_vec();
-    targets[4].deltas.iter_mut().for_each(|d| *d *= 2.0);
+    for d in targets[4].deltas.iter_mut() {
+        *d *= 2.0;
+    }
+
     let sliders = (0..8).map(|k| Slider {
         limits: Limits::new(0.0, if k == 4 { 0.5 } else { 1.0 }),
         ..Slider::default()
     });
+
     let doubled = Rig::new(rig.neutral().clone(), targets)
         .unwrap()
         .with_sliders(sliders.collect())
         .unwrap();
     let solver = Bounded::default();
-    let (mut plain, scaled) = (
-        solve(&rig, &[], &pins, &solver, Range::Clip).weights,
-        solve(&doubled, &[], &pins, &solver, Range::Clip).weights,
-    );
+    let mut plain = solve(&rig, &[], &pins, &solver, Range::Clip).weights;
+    let scaled = solve(&doubled, &[], &pins, &solver, Range::Clip).weights;
+
     plain[4] *= 0.5;
-    assert!(far_apart(&plain, &scaled) < 1e-9);
+    assert!(largest_difference(&plain, &scaled) < 1e-9);
 }
 
 #[test]
-fn half_the_drag_gives_half_the_weights_where_no_limit_is_met() {
+fn half_the_drag_gives_half_the_weights_where_no_limit_is_active() {
     let rig = bumps(8);
-    let (_, pins) = planted(&rig);
+    let (_, pins) = known_pose(&rig);
     let halved: Vec<Pin> = pins
         .iter()
         .map(|pin| Pin {
@@ -352,20 +391,22 @@ fn half_the_drag_gives_half_the_weights_where_no_limit_is_met() {
             ..pin.clone()
         })
         .collect();
+
     let [whole, half] =
         [&pins, &halved].map(|pins| solve(&rig, &[], pins, &Bounded::default(), Range::Clip));
     assert!(whole.at_limit.is_empty());
+
     let doubled: Vec<f64> = half.weights.iter().map(|w| 2.0 * w).collect();
-    assert!(far_apart(&whole.weights, &doubled) < 1e-9);
+    assert!(largest_difference(&whole.weights, &doubled) < 1e-9);
 }
 
 #[test]
-fn a_sparse_pose_is_found_again_from_its_pins() {
+fn a_sparse_pose_is_recovered_from_its_pins() {
     let rig = bumps(8);
-    let (weights, pins) = planted(&rig);
+    let (weights, pins) = known_pose(&rig);
     let found = solve(&rig, &[], &pins, &Bounded::default(), Range::Clip);
     assert!(
-        far_apart(&found.weights, &weights) < 0.02,
+        largest_difference(&found.weights, &weights) < 0.02,
         "{:?}",
         found.weights
     );
@@ -381,13 +422,15 @@ fn in_betweens_and_combinations_are_inverted() {
         .iter()
         .map(|d| *d * 0.5 + Vec3::new(0.0, 0.0, 0.15 * d.length()))
         .collect();
-    let halfway = InBetween {
+
+    let in_between = InBetween {
         name: String::new(),
         weight: 0.5,
         vertices: targets[1].vertices.clone(),
         deltas: bent,
     };
-    targets[1].in_betweens.push(halfway);
+
+    targets[1].in_betweens.push(in_between);
     let both = Combination {
         name: "both".into(),
         drivers: vec![Driver::Slider(1), Driver::Slider(4)],
@@ -399,30 +442,38 @@ fn in_betweens_and_combinations_are_inverted() {
             .map(|d| Vec3::new(-d.y, d.x, d.z) * 0.7)
             .collect(),
     };
+
     let rig = Rig::new(linear.neutral().clone(), targets)
         .unwrap()
         .with_combinations(vec![both])
         .unwrap();
-    let planted = [0.0, 0.83, 0.0, 0.0, 0.64, 0.0];
-    let (posed, rest) = (rig.evaluate(&planted), rig.neutral().positions());
+    let known = [0.0, 0.83, 0.0, 0.0, 0.64, 0.0];
+    let posed = rig.evaluate(&known);
+    let rest = rig.neutral().positions();
+
     let pins: Vec<Pin> = (0..225)
         .step_by(9)
         .map(|v| Pin::new(v, posed[v] - rest[v]))
         .collect();
-    let eager = Bounded::default().with_sparsity(1e-7).with_damping(1e-9);
-    let found = solve(&rig, &[], &pins, &eager, Range::Clip);
-    assert!(far_apart(&found.weights, &planted) < 1e-4, "{found:?}");
+    let weakly_penalised = Bounded::default().with_sparsity(1e-7).with_damping(1e-9);
+    let found = solve(&rig, &[], &pins, &weakly_penalised, Range::Clip);
+
+    assert!(
+        largest_difference(&found.weights, &known) < 1e-4,
+        "{found:?}"
+    );
     assert!(found.kkt.unwrap() < 1e-9, "{:?}", found.kkt);
 }
 
 #[test]
-fn locked_sliders_stay_and_exclusive_ones_do_not_meet() {
+fn locked_sliders_stay_and_exclusive_ones_are_not_used_together() {
     let rig = bumps(8);
-    let (_, pins) = planted(&rig);
+    let (_, pins) = known_pose(&rig);
     let mut sliders = vec![Slider::default(); 8];
     sliders[1].locked = true;
+
     let locked = rig.clone().with_sliders(sliders).unwrap();
-    for solver in all() {
+    for solver in all_solvers() {
         assert_eq!(
             solve(&locked, &[], &pins, solver.as_ref(), Range::Free).weights[1],
             0.0,
@@ -430,17 +481,21 @@ fn locked_sliders_stay_and_exclusive_ones_do_not_meet() {
             solver.name()
         );
     }
+
     assert!(matches!(
         rig.clone().with_exclusive_pairs(vec![[2, 2]]),
         Err(RigError::ExcludesItself { .. })
     ));
+
     let apart = rig
         .with_exclusive_pairs(vec![[1, 4], [0, 1], [2, 3]])
         .unwrap();
     let weights = solve(&apart, &[], &pins, &Bounded::default(), Range::Clip).weights;
+
     for &[a, b] in apart.exclusive_pairs() {
         assert!(weights[a] == 0.0 || weights[b] == 0.0, "{weights:?}");
     }
+
     assert!(weights[1] > 0.0 || weights[4] > 0.0);
 }
 
@@ -456,12 +511,14 @@ fn mirrored_pins_give_mirrored_weights_and_coupling_moves_both_sides() {
             .map(|p| along * (-(p.distance_squared(at) / 0.05)).exp() as f32)
             .collect::<Vec<_>>()
     };
+
     let targets = vec![
         Target::from_dense("l", bump(0.25, 1.0)),
         Target::from_dense("r", bump(0.75, -1.0)),
         Target::from_dense("l2", bump(0.4, 1.0)),
         Target::from_dense("r2", bump(0.6, -1.0)),
     ];
+
     let rig = Rig::new(sheet.clone(), targets).unwrap();
     let find = |x: f64| {
         (0..sheet.vertex_count())
@@ -471,9 +528,11 @@ fn mirrored_pins_give_mirrored_weights_and_coupling_moves_both_sides() {
             })
             .unwrap()
     };
+
     let [left, right] = [find(0.25), find(0.75)];
-    let (goal, mirrored) = (DVec3::new(0.03, 0.08, 0.02), DVec3::new(-0.03, 0.08, 0.02));
-    for solver in all() {
+    let goal = DVec3::new(0.03, 0.08, 0.02);
+    let mirrored = DVec3::new(-0.03, 0.08, 0.02);
+    for solver in all_solvers() {
         let a = solve(
             &rig,
             &[],
@@ -482,6 +541,7 @@ fn mirrored_pins_give_mirrored_weights_and_coupling_moves_both_sides() {
             Range::Clip,
         )
         .weights;
+
         let b = solve(
             &rig,
             &[],
@@ -490,13 +550,15 @@ fn mirrored_pins_give_mirrored_weights_and_coupling_moves_both_sides() {
             Range::Clip,
         )
         .weights;
+
         // The two halves of the sheet differ by the rounding of f32 displacements.
         assert!(
-            far_apart(&a, &[b[1], b[0], b[3], b[2]]) < 1e-5,
+            largest_difference(&a, &[b[1], b[0], b[3], b[2]]) < 1e-5,
             "{}: {a:?} {b:?}",
             solver.name()
         );
     }
+
     let coupled = Bounded::default().with_symmetry(vec![Some(1), Some(0), Some(3), Some(2)], 1.0);
     let w = solve(&rig, &[], &[Pin::new(left, goal)], &coupled, Range::Clip).weights;
     assert!(
@@ -506,7 +568,7 @@ fn mirrored_pins_give_mirrored_weights_and_coupling_moves_both_sides() {
 }
 
 #[test]
-fn coupled_sliders_move_together_though_one_of_them_moves_no_pin() {
+fn coupled_sliders_move_together_even_if_one_of_them_moves_no_pin() {
     let mesh = bumpy_sheet(4, 0.1);
     let lift = |name: &str, vertex: usize| {
         Target::from_dense(
@@ -514,10 +576,12 @@ fn coupled_sliders_move_together_though_one_of_them_moves_no_pin() {
             (0..25).map(|v| if v == vertex { Vec3::Z } else { Vec3::ZERO }),
         )
     };
+
     let rig = Rig::new(mesh, vec![lift("left", 6), lift("right", 18)]).unwrap();
     let pins = [Pin::new(6, DVec3::Z * 0.6)];
     let coupled = Bounded::default().with_symmetry(vec![Some(1), Some(0)], 1.0);
     let weights = solve(&rig, &[], &pins, &coupled, Range::Clip).weights;
+
     assert!(
         (weights[0] - weights[1]).abs() < 0.01 && weights[0] > 0.55,
         "{weights:?}"
@@ -538,12 +602,14 @@ fn coupled_sliders_move_together_though_one_of_them_moves_no_pin() {
 #[test]
 fn opposites_are_not_used_together() {
     let mesh = bumpy_sheet(4, 0.1);
-    let shift = |name: &str, way: Vec3| Target::from_dense(name, vec![way; 25]);
+    let shift = |name: &str, displacement: Vec3| Target::from_dense(name, vec![displacement; 25]);
+
     // Both bring the pin down a little while they undo each other sideways.
     let left = shift("jawLeft", Vec3::new(1.0, -0.2, 0.0));
     let right = shift("jawRight", Vec3::new(-1.0, -0.2, 0.0));
     let rig = Rig::new(mesh, vec![left, right]).unwrap();
-    for way in [
+
+    for displacement in [
         DVec3::new(0.0, -0.3, 0.0),
         DVec3::new(0.4, -0.2, 0.0),
         DVec3::new(-0.4, -0.2, 0.0),
@@ -551,40 +617,43 @@ fn opposites_are_not_used_together() {
         let weights = solve(
             &rig,
             &[],
-            &[Pin::new(6, way)],
+            &[Pin::new(6, displacement)],
             &Bounded::default(),
             Range::Clip,
         )
         .weights;
+
         assert!(weights[0] == 0.0 || weights[1] == 0.0, "{weights:?}");
-        assert_eq!(weights[0] > 0.1, way.x > 0.0, "{weights:?}");
+        assert_eq!(weights[0] > 0.1, displacement.x > 0.0, "{weights:?}");
     }
 }
 
 #[test]
-fn goals_that_are_not_finite_leave_the_pose_and_say_so() {
+fn a_goal_that_is_not_finite_keeps_the_pose_and_gives_a_warning() {
     let rig = bumps(8);
-    let (_, pins) = planted(&rig);
+    let (_, pins) = known_pose(&rig);
     let poser = Poser::new(&rig).unwrap();
     let mut grab = poser
         .grab(&[], &pins, &Bounded::default(), Range::Clip)
         .unwrap();
+
     let mut goals: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
     let before = grab.solve(&goals);
     goals[2].y = f64::NAN;
+
     let after = grab.solve(&goals);
     assert_eq!(after.weights, before.weights);
     assert!(
-        after.problems.iter().any(|p| p.contains("vertex 112")),
+        after.warnings.iter().any(|p| p.contains("vertex 112")),
         "{:?}",
-        after.problems
+        after.warnings
     );
 }
 
 #[test]
-fn a_solve_has_the_same_bits_whatever_drags_came_before() {
+fn the_bits_of_a_solve_do_not_depend_on_earlier_drags() {
     let rig = bumps(8);
-    let (_, pins) = planted(&rig);
+    let (_, pins) = known_pose(&rig);
     let poser = Poser::new(&rig).unwrap();
     let goals: Vec<DVec3> = pins.iter().map(|pin| pin.displacement * 1.7).collect();
     let fresh = solve(
@@ -601,14 +670,18 @@ fn a_solve_has_the_same_bits_whatever_drags_came_before() {
         &Bounded::default(),
         Range::Clip,
     );
+
     let mut grab = poser
         .grab(&[], &pins, &Bounded::default(), Range::Clip)
         .unwrap();
-    for turn in 0..40 {
-        let turn = f64::from(turn) * 0.7;
+
+    for k in 0..40 {
+        let angle_rad = f64::from(k) * 0.7;
         let other: Vec<DVec3> = goals
             .iter()
-            .map(|g| *g * turn.sin() + DVec3::new(turn.cos(), 0.2, -turn.sin()) * 0.1)
+            .map(|g| {
+                *g * angle_rad.sin() + DVec3::new(angle_rad.cos(), 0.2, -angle_rad.sin()) * 0.1
+            })
             .collect();
         grab.solve(&other);
         assert_eq!(grab.solve(&goals).weights, fresh.weights);
@@ -616,13 +689,14 @@ fn a_solve_has_the_same_bits_whatever_drags_came_before() {
 }
 
 #[test]
-fn limits_that_a_step_does_not_reach_are_not_told() {
+fn limits_that_a_step_does_not_reach_are_not_reported() {
     let rig = bumps(8);
-    let (_, pins) = planted(&rig);
+    let (_, pins) = known_pose(&rig);
     let poser = Poser::new(&rig).unwrap();
     let mut grab = poser
         .grab(&[], &pins, &Bounded::default(), Range::Clip)
         .unwrap();
+
     let goals: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
     let pose = grab.step(&goals, 0.01);
     assert!(
@@ -631,11 +705,11 @@ fn limits_that_a_step_does_not_reach_are_not_told() {
         pose.at_limit,
         pose.weights
     );
-    assert!(far_apart(&pose.weights, &[0.0; 8]) <= 0.01 + 1e-15);
+    assert!(largest_difference(&pose.weights, &[0.0; 8]) <= 0.01 + 1e-15);
 }
 
 #[test]
-fn localized_looks_at_displacements_not_at_stiffness_or_aim() {
+fn localized_selects_targets_by_displacement_not_by_stiffness_or_aim() {
     let rig = bumps(8);
     let kept = |pin: Pin| {
         let solver = Localized {
@@ -648,6 +722,7 @@ fn localized_looks_at_displacements_not_at_stiffness_or_aim() {
             .map(|w| *w != 0.0)
             .collect::<Vec<_>>()
     };
+
     let pin = Pin::new(112, DVec3::new(0.0, 0.05, 0.1));
     assert_eq!(kept(pin.clone()), kept(pin.clone().with_stiffness(0.01)));
     assert_eq!(kept(pin.clone()), kept(pin.with_aim(Aim::Across(DVec3::X))));
@@ -656,27 +731,27 @@ fn localized_looks_at_displacements_not_at_stiffness_or_aim() {
 #[test]
 fn a_protected_region_moves_less() {
     let rig = bumps(8);
-    let (_, pins) = planted(&rig);
-    let guarded: Vec<u32> = (0..60).collect();
+    let (_, pins) = known_pose(&rig);
+    let protected: Vec<u32> = (0..60).collect();
     let motion = |solver: &Bounded| {
         let weights = solve(&rig, &[], &pins[2..], solver, Range::Clip).weights;
         let posed = rig.evaluate(&weights);
-        guarded
+        protected
             .iter()
             .map(|&v| posed[v as usize].distance(rig.neutral().positions()[v as usize]))
             .fold(0.0, f64::max)
     };
-    let (free, held) = (
-        motion(&Bounded::default()),
-        motion(&Bounded::default().with_protected(guarded.clone())),
-    );
+
+    let free = motion(&Bounded::default());
+    let held = motion(&Bounded::default().with_protected(protected.clone()));
+
     assert!(held < 0.5 * free, "{held} {free}");
 }
 
 #[test]
-fn a_drag_across_the_view_leaves_depth_to_the_rig() {
+fn a_drag_in_the_view_plane_leaves_the_depth_free() {
     let rig = bumps(8);
-    let (planted, pins) = planted(&rig);
+    let (known, pins) = known_pose(&rig);
     let wrong_depth = |pin: &Pin| {
         Pin {
             displacement: pin.displacement + DVec3::Z * 0.4,
@@ -684,6 +759,7 @@ fn a_drag_across_the_view_leaves_depth_to_the_rig() {
         }
         .with_aim(Aim::Across(DVec3::Z))
     };
+
     let found = solve(
         &rig,
         &[],
@@ -692,27 +768,30 @@ fn a_drag_across_the_view_leaves_depth_to_the_rig() {
         Range::Clip,
     )
     .weights;
-    assert!(far_apart(&found, &planted) < 0.05, "{found:?}");
+
+    assert!(largest_difference(&found, &known) < 0.05, "{found:?}");
 }
 
 #[test]
-fn a_pin_on_a_curve_comes_to_lie_on_it_anywhere() {
+fn a_pin_with_a_curve_reaches_the_curve_at_any_point() {
     let rig = bumps(8);
-    let (_, pins) = planted(&rig);
-    let place = rig.neutral().positions()[112];
-    // Through the pin's planted goal, far beyond it on both sides.
-    let goal = place + pins[2].displacement;
+    let (_, pins) = known_pose(&rig);
+    let start = rig.neutral().positions()[112];
+
+    // Through the goal of the known pose, far beyond it on both sides.
+    let goal = start + pins[2].displacement;
     let curve = vec![goal - DVec3::X * 3.0, goal + DVec3::X * 3.0];
-    // Of a curve nothing is refunded, as it has no goal to raise; low prices show that it is
-    // reached.
-    let eager = Bounded::default().with_sparsity(1e-4).with_damping(1e-4);
+
+    // Debiasing cannot raise the goal of a curve; small penalties show that it is reached.
+    let weakly_penalised = Bounded::default().with_sparsity(1e-4).with_damping(1e-4);
     let pose = solve(
         &rig,
         &[],
         &[Pin::hold(112).with_aim(Aim::Curve(curve))],
-        &eager,
+        &weakly_penalised,
         Range::Clip,
     );
+
     assert!(
         pose.pins[0].error < 0.02 * pins[2].displacement.length(),
         "{pose:?}"
@@ -722,25 +801,27 @@ fn a_pin_on_a_curve_comes_to_lie_on_it_anywhere() {
 #[test]
 fn steps_of_a_drag_stay_small_and_end_where_a_solve_ends() {
     let rig = bumps(8);
-    let (_, pins) = planted(&rig);
+    let (_, pins) = known_pose(&rig);
     let poser = Poser::new(&rig).unwrap();
     let mut grab = poser
         .grab(&[], &pins, &Bounded::default(), Range::Clip)
         .unwrap();
+
     let goals: Vec<DVec3> = pins.iter().map(|pin| pin.displacement * 3.0).collect();
     let mut last = vec![0.0; 8];
     for _ in 0..60 {
         let pose = grab.step(&goals, 0.05);
-        assert!(far_apart(&pose.weights, &last) <= 0.05 + 1e-12);
+        assert!(largest_difference(&pose.weights, &last) <= 0.05 + 1e-12);
         last = pose.weights;
     }
-    assert!(far_apart(&last, &grab.solve(&goals).weights) < 1e-9);
+
+    assert!(largest_difference(&last, &grab.solve(&goals).weights) < 1e-9);
 }
 
 #[test]
-fn the_stated_problem_is_the_one_that_a_solve_solves() {
+fn the_published_problem_is_the_one_that_a_solve_minimises() {
     let rig = bumps(8);
-    let (_, pins) = planted(&rig);
+    let (_, pins) = known_pose(&rig);
     let poser = Poser::new(&rig).unwrap();
     let start = [0.3, 0.0, 0.5, 1.0, 0.0, 0.2, 0.0, 0.9];
     let goals: Vec<DVec3> = pins.iter().map(|pin| pin.displacement * 1.7).collect();
@@ -748,67 +829,75 @@ fn the_stated_problem_is_the_one_that_a_solve_solves() {
         .grab(
             &start,
             &pins,
-            &Bounded::default().with_refund(false),
+            &Bounded::default().with_debiasing(false),
             Range::Clip,
         )
         .unwrap();
+
     let problem = Bounded::default()
-        .with_refund(false)
+        .with_debiasing(false)
         .problem(grab.system(), &goals)
         .unwrap();
+
     let BoxProblem {
         hessian,
         linear,
-        prices,
+        penalties,
         lower,
         upper,
         sliders,
     } = &problem;
+
     let mut changes = vec![0.0; sliders.len()];
     let quadratic = BoxQuadratic::new(hessian.clone()).unwrap();
     quadratic.solve(
         &BoxTerms {
             linear,
-            prices,
+            penalties,
             lower,
             upper,
         },
         &mut changes,
         &mut BoxWorkspace::default(),
     );
+
     let mut weights = start.to_vec();
-    sliders
-        .iter()
-        .zip(&changes)
-        .for_each(|(&slider, change)| weights[slider] += change);
+    for (&slider, change) in sliders.iter().zip(&changes) {
+        weights[slider] += change;
+    }
+
     let pose = grab.solve(&goals);
     assert!(
-        !pose.at_limit.is_empty() && far_apart(&pose.weights, &weights) < 1e-9,
+        !pose.at_limit.is_empty() && largest_difference(&pose.weights, &weights) < 1e-9,
         "{pose:?} {weights:?}"
     );
 }
 
 #[test]
-fn a_drag_taken_back_starts_as_the_first_did() {
+fn a_reset_drag_starts_like_the_first_one() {
     let rig = bumps(8);
-    let (_, pins) = planted(&rig);
+    let (_, pins) = known_pose(&rig);
     let poser = Poser::new(&rig).unwrap();
     let mut grab = poser
         .grab(&[], &pins, &Bounded::default(), Range::Clip)
         .unwrap();
+
     let goals: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
-    let (step, solved) = (grab.step(&goals, 0.05).weights, grab.solve(&goals).weights);
+    let step = grab.step(&goals, 0.05).weights;
+    let solved = grab.solve(&goals).weights;
     grab.reset();
+
     assert_eq!(step, grab.step(&goals, 0.05).weights);
     grab.reset();
-    assert!(far_apart(&solved, &grab.solve(&goals).weights) < 1e-12);
+    assert!(largest_difference(&solved, &grab.solve(&goals).weights) < 1e-12);
 }
 
 #[test]
-fn shares_of_sliders_add_up_and_what_is_out_of_reach_is_named() {
+fn contributions_of_sliders_add_up_and_unreachable_goals_are_reported() {
     let rig = bumps(8);
-    let (_, mut pins) = planted(&rig);
+    let (_, mut pins) = known_pose(&rig);
     pins[0].displacement *= 50.0;
+
     let poser = Poser::new(&rig).unwrap();
     let displacements: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
     let mut grab = poser
@@ -816,42 +905,44 @@ fn shares_of_sliders_add_up_and_what_is_out_of_reach_is_named() {
         .unwrap();
     let pose = grab.solve(&displacements);
     let why = grab.explain(&pose);
+
     for (k, pin) in pose.pins.iter().enumerate() {
         let sum: DVec3 = why.moves.iter().map(|m| m.shares[k].displacement).sum();
-        assert!((sum - (pin.reached - grab.system().places()[k])).length() < 1e-12);
+        assert!((sum - (pin.reached - grab.system().positions()[k])).length() < 1e-12);
     }
+
     assert!(why.unreachable[0].length() > 0.8 * pins[0].displacement.length());
     let total = |lengths: &mut dyn Iterator<Item = f64>| lengths.map(|l| l * l).sum::<f64>();
-    let (best, found) = (
-        total(&mut why.unreachable.iter().map(|u| u.length())),
-        total(&mut pose.pins.iter().map(|p| p.error)),
-    );
-    assert!(
-        best <= found,
-        "sliders alone come nearer than sliders with prices"
-    );
+    let best = total(&mut why.unreachable.iter().map(|u| u.length()));
+    let found = total(&mut pose.pins.iter().map(|p| p.error));
+
+    assert!(best <= found, "without penalties the sliders come nearer");
     assert!(!pose.at_limit.is_empty());
 }
 
 #[test]
-fn pins_that_contradict_each_other_or_hold_what_nothing_moves_are_named() {
+fn contradicting_pins_and_pins_that_no_target_moves_give_warnings() {
     let mesh = bumpy_sheet(4, 0.1);
     let lift = Target::from_dense(
         "lift",
         (0..25).map(|v| if v == 6 { Vec3::Z } else { Vec3::ZERO }),
     );
     let rig = Rig::new(mesh, vec![lift]).unwrap();
-    let torn = solve(
+
+    let contradicting = solve(
         &rig,
         &[],
         &[Pin::new(6, DVec3::Z * 0.8), Pin::new(6, DVec3::Z * 0.4)],
         &Bounded::default(),
         Range::Clip,
     );
+
     assert!(
-        torn.problems[0].contains("vertex 6") && (torn.weights[0] - 0.6).abs() < 0.01,
-        "{torn:?}"
+        contradicting.warnings[0].contains("vertex 6")
+            && (contradicting.weights[0] - 0.6).abs() < 0.01,
+        "{contradicting:?}"
     );
+
     let still = solve(
         &rig,
         &[],
@@ -859,15 +950,17 @@ fn pins_that_contradict_each_other_or_hold_what_nothing_moves_are_named() {
         &Bounded::default(),
         Range::Clip,
     );
-    assert!(still.problems[0].contains("vertex 20") && still.weights == [0.0]);
+
+    assert!(still.warnings[0].contains("vertex 20") && still.weights == [0.0]);
 }
 
 #[test]
-fn what_cannot_be_solved_is_declined() {
+fn invalid_pins_options_and_weights_are_errors() {
     let rig = bumps(3);
     let poser = Poser::new(&rig).unwrap();
     let grab =
         |pins: &[Pin], solver: &dyn PoseSolver| poser.grab(&[], pins, solver, Range::Clip).err();
+
     assert_eq!(grab(&[], &Bounded::default()), Some(RigError::NoPins));
     assert!(grab(&[Pin::hold(100_000)], &Bounded::default()).is_some());
     assert!(grab(&[Pin::hold(1)], &Bounded::default().with_damping(-1.0)).is_some());
@@ -902,7 +995,7 @@ fn what_cannot_be_solved_is_declined() {
             .is_err()
     );
     assert_eq!(
-        Poser::new(&Rig::still(bumpy_sheet(2, 0.1))).err(),
+        Poser::new(&Rig::without_targets(bumpy_sheet(2, 0.1))).err(),
         Some(RigError::NoTargets)
     );
 }
@@ -915,7 +1008,7 @@ fn the_weight_error_is_the_root_mean_square() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
-    fn the_default_never_leaves_limits_and_certifies_itself(
+    fn the_bounded_solver_stays_inside_limits_and_converges(
         goals in prop::collection::vec((-0.5..0.5f64, -0.5..0.5f64, -0.5..0.5f64), 4),
         start in prop::collection::vec(0.0..1.0f64, 8),
         reach in 0.0..1.0f64,
@@ -925,10 +1018,11 @@ proptest! {
         let pose = solve(&rig, &start, &pins, &Bounded::default().with_reach(Some(reach)), Range::Clip);
         prop_assert!(pose.weights.iter().all(|w| (0.0..=1.0).contains(w)));
         prop_assert!(pose.kkt.unwrap() < 1e-9);
-        // Shrinking all changes lowers every price, so it must not lower the pin error too.
+
+        // Smaller changes lower every penalty, so they must not lower the error of the pins too.
         let poser = Poser::new(&rig).unwrap();
         let from = PinSystem::new(&poser, &start, &pins).unwrap();
-        let overshoot: f64 = pose.pins.iter().zip(from.places()).map(|(pin, from)| (pin.reached - *from).dot(pin.reached - pin.goal)).sum();
+        let overshoot: f64 = pose.pins.iter().zip(from.positions()).map(|(pin, from)| (pin.reached - *from).dot(pin.reached - pin.goal)).sum();
         prop_assert!(overshoot < 1e-9, "{overshoot}");
     }
 }

@@ -1,4 +1,4 @@
-//! A part of a mesh, cut out with its own numbering.
+//! Part of a mesh with its own numbering.
 
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, MeshError, SurfacePoint, TrianglePoint};
@@ -27,11 +27,11 @@ impl Patch {
         Self::cut(mesh, positions, triangles, core)
     }
 
-    /// The triangles that come as near as `radius`, in space, to one of `points`, and the vertices
-    /// `core`.
+    /// The triangles whose bounding box is within `radius`, in space, of one of `points`, and the
+    /// vertices `core`.
     ///
-    /// No path along the surface is shorter than the way through space, so all that starts at the
-    /// points and is not longer than the radius stays within.
+    /// No geodesic distance is shorter than the distance in space, so the geodesic disc of the
+    /// radius is inside the patch.
     pub(super) fn within(
         mesh: &Mesh,
         positions: &[DVec3],
@@ -39,21 +39,21 @@ impl Patch {
         radius: f64,
         core: &[u32],
     ) -> Result<Self, MeshError> {
-        // A hair more, since paths and their lengths are rounded.
+        // A little more, since paths and their lengths are rounded.
         let reach = radius * (1.0 + 1e-6);
-        let near = |triangle: &[u32; 3]| {
-            let corners = triangle.map(|v| positions[v as usize]);
-            let (low, high) = (
-                corners[0].min(corners[1]).min(corners[2]),
-                corners[0].max(corners[1]).max(corners[2]),
-            );
-            points
+        let mut triangles = Vec::new();
+        for (t, triangle) in (0..).zip(mesh.triangles()) {
+            let [a, b, c] = triangle.map(|v| positions[v as usize]);
+            let low = a.min(b).min(c);
+            let high = a.max(b).max(c);
+            if points
                 .iter()
-                .any(|&point| point.distance(point.clamp(low, high)) <= reach)
-        };
-        let triangles = (0..mesh.triangles().len() as u32)
-            .filter(|&t| near(&mesh.triangles()[t as usize]))
-            .collect();
+                .any(|point| point.distance(point.clamp(low, high)) <= reach)
+            {
+                triangles.push(t);
+            }
+        }
+
         Self::cut(mesh, positions, triangles, core)
     }
 
@@ -70,6 +70,8 @@ impl Patch {
                 .binary_search(&v)
                 .expect("a corner of the patch is in the patch") as u32
         };
+
+        // Renumber the corners.
         let corners: Vec<[u32; 3]> = corners.map(|triangle| triangle.map(local)).collect();
         let points = vertices.iter().map(|&v| positions[v as usize]).collect();
         Ok(Self {
@@ -79,14 +81,14 @@ impl Patch {
         })
     }
 
-    /// The place in the patch of a vertex of the whole.
+    /// The index in the patch of a vertex of the whole.
     pub(super) fn local(&self, vertex: u32) -> usize {
         self.vertices
             .binary_search(&vertex)
             .expect("the vertex is in the patch")
     }
 
-    /// The same place, on the patch.
+    /// The same point, on the patch.
     pub(super) fn local_point(&self, point: &SurfacePoint) -> SurfacePoint {
         match *point {
             SurfacePoint::Vertex(v) => SurfacePoint::Vertex(self.local(v) as u32),

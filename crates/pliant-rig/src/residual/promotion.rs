@@ -1,12 +1,12 @@
-//! From a residual layer to shapes of the rig.
+//! Promotion of a residual to a target or an in-between of the rig.
 //!
-//! **Problem.** A sculpt made on top of the pose at weights `w` should become a part of the rig
-//! that gives the sculpted pose at `w` again and leaves the neutral alone.
+//! **Problem.** A residual on top of the pose at weights `w` should become a part of the rig that
+//! gives the same pose at `w` again and does not change the neutral.
 //!
-//! **Equation.** A rig's pose is the neutral plus shapes times coefficients, so a displacement `u`
-//! of the pose is the same displacement of the neutral: a shape that comes in with coefficient `c`
-//! at `w` is `u / c`. As an in-between of a slider at `w_k` it is the slider's own displacement
-//! there plus `u`, since an in-between replaces the path instead of adding to it.
+//! **Equation.** A pose is the neutral plus shapes times coefficients, so a displacement `u` of the
+//! pose is the same displacement of the neutral: a shape with the coefficient `c` at `w` is
+//! `u / c`. An in-between of a slider at `w_k` is the displacement of the slider there plus `u`,
+//! since an in-between replaces the path instead of adding to it.
 
 use pliant_mesh::MeshError;
 use pliant_mesh::glam::{DVec3, Vec3};
@@ -15,13 +15,12 @@ use super::Residual;
 use crate::{InBetween, RigError, Target};
 
 impl Residual {
-    /// *Ours*: a shape promoted at a smaller coefficient would move a thousand times the sculpt at
-    /// full weight.
+    /// *Chosen*: a shape promoted at a smaller coefficient would move a thousand times the residual
+    /// at weight 1.
     pub const LEAST_COEFFICIENT: f64 = 1e-3;
 
-    /// The shape that adds this layer when the rig gives it the coefficient `coefficient`, as
-    /// vertices and displacements: for a combination of sliders the product of their weights
-    /// where the layer was made.
+    /// The vertices and displacements of a shape that adds this residual at the coefficient
+    /// `coefficient`; for a combination of sliders the coefficient at the weights of the bind pose.
     ///
     /// # Errors
     /// [`MeshError::BadNumber`] if the coefficient is nearer to zero than
@@ -40,15 +39,12 @@ impl Residual {
             }
             .into());
         }
-        let moved = self
-            .vertices
-            .iter()
-            .zip(&self.displacements)
-            .map(|(&v, &d)| (v, d / coefficient));
-        narrowed(moved)
+
+        let displacements = self.vertices.iter().zip(&self.displacements);
+        to_f32(displacements.map(|(&v, &d)| (v, d / coefficient)))
     }
 
-    /// A new slider that adds this layer at weight `weight`.
+    /// A new target that adds this residual at weight `weight`.
     ///
     /// # Errors
     /// As [`displacements_for_coefficient`](Self::displacements_for_coefficient).
@@ -62,9 +58,9 @@ impl Residual {
         })
     }
 
-    /// The target with an in-between at `weight` that adds this layer there, and nothing at 0, at 1
-    /// and at its other in-betweens. One that is already at `weight` takes the layer up and
-    /// keeps its name.
+    /// The target with an in-between at `weight` that adds this residual there, and nothing at 0,
+    /// at 1 and at its other in-betweens. An existing in-between at `weight` gets the residual
+    /// added and keeps its name.
     ///
     /// # Errors
     /// [`MeshError::BadNumber`] if the weight is nearer to 0 or 1 than
@@ -76,8 +72,8 @@ impl Residual {
         name: impl Into<String>,
         weight: f64,
     ) -> Result<Target, RigError> {
-        let apart = |key: f64| (weight - key).abs() >= Self::LEAST_COEFFICIENT;
-        if !(weight.is_finite() && apart(0.0) && apart(1.0)) {
+        let is_apart = |key: f64| (weight - key).abs() >= Self::LEAST_COEFFICIENT;
+        if !(weight.is_finite() && is_apart(0.0) && is_apart(1.0)) {
             let needed = "at least 0.001 away from 0 and 1, where the neutral and the target are; make a new target instead";
             return Err(MeshError::BadNumber {
                 what: "the weight of the new in-between",
@@ -86,55 +82,50 @@ impl Residual {
             }
             .into());
         }
+
         let (vertices, deltas) = self.added_to(target, weight)?;
         let mut target = target.clone();
-        match target
-            .in_betweens
-            .iter_mut()
-            .find(|shape| shape.weight == weight)
-        {
-            Some(shape) => (shape.vertices, shape.deltas) = (vertices, deltas),
+
+        // Replace an in-between at the same weight, or insert a new one in order.
+        let shapes = &mut target.in_betweens;
+        match shapes.iter_mut().find(|shape| shape.weight == weight) {
+            Some(shape) => {
+                shape.vertices = vertices;
+                shape.deltas = deltas;
+            }
             None => {
-                let place = target
-                    .in_betweens
-                    .partition_point(|shape| shape.weight < weight);
-                target.in_betweens.insert(
-                    place,
-                    InBetween {
-                        name: name.into(),
-                        weight,
-                        vertices,
-                        deltas,
-                    },
-                );
+                let in_between = InBetween {
+                    name: name.into(),
+                    weight,
+                    vertices,
+                    deltas,
+                };
+                let index = shapes.partition_point(|shape| shape.weight < weight);
+                shapes.insert(index, in_between);
             }
         }
+
         Ok(target)
     }
 
-    /// The displacement of `target` at `weight` with this layer on top.
+    /// The displacement of `target` at `weight` plus this residual.
     fn added_to(&self, target: &Target, weight: f64) -> Result<(Vec<u32>, Vec<Vec3>), RigError> {
-        let shapes = target
-            .in_betweens
-            .iter()
-            .map(|shape| &shape.vertices)
-            .chain([&target.vertices, &self.vertices]);
-        let count = shapes
-            .filter_map(|vertices| vertices.iter().max())
-            .max()
-            .map_or(0, |&v| v as usize + 1);
+        let own = [&target.vertices, &self.vertices].into_iter();
+        let lists = own.chain(target.in_betweens.iter().map(|shape| &shape.vertices));
+        let count = lists.flatten().max().map_or(0, |&v| v as usize + 1);
+
         let mut sum = vec![DVec3::ZERO; count];
         target.add_to(weight, &mut sum);
-        self.vertices
-            .iter()
-            .zip(&self.displacements)
-            .for_each(|(&v, &d)| sum[v as usize] += d);
-        narrowed(sum.into_iter().enumerate().map(|(v, d)| (v as u32, d)))
+        for (&v, &displacement) in self.vertices.iter().zip(&self.displacements) {
+            sum[v as usize] += displacement;
+        }
+
+        to_f32((0..).zip(sum))
     }
 }
 
-/// What moves, in the precision of a target.
-fn narrowed(moved: impl Iterator<Item = (u32, DVec3)>) -> Result<(Vec<u32>, Vec<Vec3>), RigError> {
+/// The nonzero displacements in the precision of a target.
+fn to_f32(moved: impl Iterator<Item = (u32, DVec3)>) -> Result<(Vec<u32>, Vec<Vec3>), RigError> {
     let (vertices, deltas): (Vec<u32>, Vec<Vec3>) = moved
         .map(|(v, d)| (v, d.as_vec3()))
         .filter(|(_, d)| *d != Vec3::ZERO)

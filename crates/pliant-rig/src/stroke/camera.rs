@@ -1,7 +1,7 @@
-//! The eye through which a person draws.
+//! Perspective camera of a sketch: rays through pixels and projection to pixels.
 //!
-//! **Problem.** A stroke is a list of places on a screen. Each place is a ray into the scene, and
-//! each point of the scene in front of the eye has a place on the screen.
+//! **Problem.** A stroke is a list of points on the screen. Each of them is a ray into the scene,
+//! and each point of the scene in front of the camera has a pixel.
 //!
 //! **Equation.** With axes right `x`, up `y`, forward `z`, a picture of `w` × `h` pixels and the
 //! vertical angle `φ`, the focal length in pixels is `f = h / (2 tan(φ/2))`, and
@@ -10,9 +10,9 @@
 //! (u, v) = (w/2 + f x/z,  h/2 − f y/z)        ray(u, v) = z + x (u − w/2)/f + y (h/2 − v)/f
 //! ```
 //!
-//! **Ours.** `u` runs right and `v` down from the picture's upper left corner, so that the middle
-//! of the first pixel is (½, ½). These are the conventions of the renderer: what is drawn on its
-//! picture is met by the rays of this camera.
+//! **Departures.** `u` points right and `v` down from the upper left corner of the picture, so that
+//! the centre of the first pixel is (½, ½). These are the conventions of the renderer: the rays of
+//! this camera hit what is under a stroke on its picture.
 
 use glam::DVec3;
 use pliant_linalg::portable::tan;
@@ -23,14 +23,14 @@ use crate::RigError;
 /// A perspective camera with the size of its picture.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SketchCamera {
-    /// Where the eye is.
+    /// The position of the camera.
     pub eye: DVec3,
-    /// A point in the middle of the picture.
+    /// A point at the centre of the picture.
     pub target: DVec3,
-    /// A direction that points up in the picture. Where it is the viewing direction itself, −Z or
+    /// A direction that points up in the picture. If it is parallel to the viewing direction, −Z or
     /// +X is up instead.
     pub up: DVec3,
-    /// The angle between the picture's upper and lower side, in degrees.
+    /// The vertical field of view, in degrees.
     pub fov_y_degrees: f64,
     /// Width of the picture in pixels.
     pub width: u32,
@@ -38,12 +38,12 @@ pub struct SketchCamera {
     pub height: u32,
 }
 
-/// What a person drew: a freehand line in the pixels of a camera. The form of a stroke file.
+/// A freehand line in the pixels of a camera; the content of a stroke file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stroke {
-    /// The camera that was drawn through.
+    /// The camera.
     pub camera: SketchCamera,
-    /// Places in pixels from the upper left corner, in the order of drawing.
+    /// Points in pixels from the upper left corner, in the order of drawing.
     pub points: Vec<[f64; 2]>,
 }
 
@@ -56,14 +56,13 @@ struct Axes {
 }
 
 impl SketchCamera {
-    /// Angles that a picture can have, in degrees. *Ours*: what the renderer draws without bending
-    /// it to its own limits.
+    /// Valid fields of view, in degrees. *Chosen*: those that the renderer draws without clamping.
     const ANGLES_DEGREES: std::ops::RangeInclusive<f64> = 0.1..=175.0;
     /// Squared sine of the angle below which `up` and the viewing direction count as parallel, as
     /// in the renderer.
     const PARALLEL_SQUARED: f64 = 1e-12;
 
-    /// Declines a camera that sees nothing.
+    /// Returns an error for a camera that cannot project.
     pub fn check(&self) -> Result<(), RigError> {
         let bad = |what| Err(RigError::BadCamera { what });
         if ![self.eye, self.target, self.up]
@@ -84,31 +83,34 @@ impl SketchCamera {
         Ok(())
     }
 
-    /// Origin and unit direction of the ray through a place of the picture, in pixels from its
+    /// Origin and unit direction of the ray through a point of the picture, in pixels from its
     /// upper left corner.
     #[must_use]
     pub fn ray(&self, [u, v]: [f64; 2]) -> (DVec3, DVec3) {
-        let (axes, focal, [middle_u, middle_v]) = (self.axes(), self.focal_pixels(), self.middle());
-        let across = axes.right * ((u - middle_u) / focal) + axes.up * ((middle_v - v) / focal);
-        (self.eye, (axes.forward + across).normalize())
+        let axes = self.axes();
+        let focal = self.focal_pixels();
+        let [center_u, center_v] = self.center_pixels();
+        let right = axes.right * ((u - center_u) / focal);
+        let up = axes.up * ((center_v - v) / focal);
+        (self.eye, (axes.forward + (right + up)).normalize())
     }
 
-    /// Where a point falls in the picture, in pixels from the upper left corner; `None` behind the
-    /// eye.
+    /// The pixel of a point, from the upper left corner; `None` behind the camera.
     #[must_use]
     pub fn project(&self, point: DVec3) -> Option<[f64; 2]> {
         let axes = self.axes();
         let offset = point - self.eye;
         let depth = offset.dot(axes.forward);
-        let ([middle_u, middle_v], stretch) = (self.middle(), self.focal_pixels() / depth);
-        let place = [
-            middle_u + offset.dot(axes.right) * stretch,
-            middle_v - offset.dot(axes.up) * stretch,
+        let scale = self.focal_pixels() / depth;
+        let [center_u, center_v] = self.center_pixels();
+        let pixel = [
+            center_u + offset.dot(axes.right) * scale,
+            center_v - offset.dot(axes.up) * scale,
         ];
-        (depth > 0.0 && place.iter().all(|c| c.is_finite())).then_some(place)
+        (depth > 0.0 && pixel.iter().all(|c| c.is_finite())).then_some(pixel)
     }
 
-    /// The unit direction in which the middle of the picture looks.
+    /// The unit viewing direction.
     #[must_use]
     pub fn forward(&self) -> DVec3 {
         self.axes().forward
@@ -118,7 +120,7 @@ impl SketchCamera {
         0.5 * f64::from(self.height) / tan(0.5 * self.fov_y_degrees.to_radians())
     }
 
-    fn middle(&self) -> [f64; 2] {
+    fn center_pixels(&self) -> [f64; 2] {
         [0.5 * f64::from(self.width), 0.5 * f64::from(self.height)]
     }
 
@@ -126,11 +128,14 @@ impl SketchCamera {
         let forward = (self.target - self.eye)
             .try_normalize()
             .unwrap_or(DVec3::NEG_Z);
+
+        // The first direction that is not parallel to the view.
         let right = [self.up, DVec3::NEG_Z, DVec3::X]
             .into_iter()
             .map(|up| forward.cross(up.normalize_or_zero()))
             .find(|right| right.length_squared() > Self::PARALLEL_SQUARED)
             .map_or(DVec3::X, DVec3::normalize);
+
         Axes {
             right,
             up: right.cross(forward),
@@ -155,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_of_a_ray_falls_back_onto_the_ray_s_pixel() {
+    fn a_point_on_a_ray_projects_to_the_pixel_of_the_ray() {
         for pixel in [[0.5, 0.5], [320.0, 240.0], [639.5, 100.25], [-30.0, 700.0]] {
             let (origin, direction) = camera().ray(pixel);
             for distance in [0.1, 3.0, 1000.0] {
@@ -167,22 +172,24 @@ mod tests {
                     "{found:?} {pixel:?}"
                 );
             }
+
             assert_eq!(camera().project(origin - direction), None);
         }
     }
 
     #[test]
-    fn the_target_is_in_the_middle_and_the_angle_spans_the_height() {
+    fn the_target_is_at_the_center_and_the_field_of_view_spans_the_height() {
         let camera = camera();
         let [u, v] = camera.project(camera.target).unwrap();
         assert!((u - 320.0).abs() < 1e-9 && (v - 240.0).abs() < 1e-9);
-        let (top, bottom) = (camera.ray([320.0, 0.0]).1, camera.ray([320.0, 480.0]).1);
+        let top = camera.ray([320.0, 0.0]).1;
+        let bottom = camera.ray([320.0, 480.0]).1;
         assert!((top.angle_between(bottom).to_degrees() - 35.0).abs() < 1e-9);
         assert!(top.y > bottom.y, "pixel rows run down");
     }
 
     #[test]
-    fn cameras_that_see_nothing_are_declined_with_a_reason() {
+    fn invalid_cameras_are_errors() {
         let broken = [
             SketchCamera {
                 target: camera().eye,
@@ -205,6 +212,7 @@ mod tests {
                 ..camera()
             },
         ];
+
         assert!(
             broken
                 .iter()
@@ -223,10 +231,11 @@ mod tests {
     }
 
     #[test]
-    fn a_stroke_file_is_read_in_one_line() {
+    fn a_stroke_file_round_trips() {
         let text = r#"{"camera": {"eye": [0, 0, 3], "target": [0, 0, 0], "up": [0, 1, 0], "fov_y_degrees": 40, "width": 64, "height": 48},
                        "points": [[1, 2.5], [3, 4]]}"#;
         let stroke: Stroke = serde_json::from_str(text).unwrap();
+
         assert_eq!(
             (stroke.camera.eye, stroke.camera.height, stroke.points[0]),
             (DVec3::Z * 3.0, 48, [1.0, 2.5])

@@ -1,22 +1,22 @@
-//! From where to where: one curve on the surface, another where it should go.
+//! Pins that move a curve on the surface onto a target curve.
 //!
-//! **Problem.** A lip's line should come to lie on a line that was drawn beside it. Which point of
-//! the one goes to which of the other?
+//! **Problem.** A line on the lip should move to a line that was drawn beside it. Which points of
+//! the two curves correspond?
 //!
-//! **Equation.** Points correspond at equal shares of arc length: `C(k/n)` goes to `T(σ k/n + φ)`.
-//! For open curves the direction `σ = ±1` (with `φ = 0` or `1`), and for loops also the phase `φ`,
-//! are those of the least
+//! **Equation.** Points correspond at equal relative arc length: the goal of `C(k/n)` is `T(σ k/n +
+//! φ)`. The direction `σ = ±1` (with `φ = 0` or `1` for open curves), and for loops also the phase
+//! `φ`, minimise
 //!
 //! ```text
 //! E(σ, φ) = Σ_k |T(σ k/n + φ) − C(k/n)|²
 //! ```
 //!
-//! **Ours.** The loop's `E` is searched on a grid of phases and then by golden section. Inner
-//! points may slide along the goal ([`Aim::Curve`]), since a hand draws where a line should be and
-//! seldom how it should stretch.
+//! **Departures.** For loops, `E` is minimised on a grid of phases and then by golden-section
+//! search. Inner points may slide along the goal ([`Aim::Curve`]), since a drawn line gives
+//! positions and seldom a stretch along itself.
 
 use glam::DVec3;
-use pliant_mesh::{Mesh, SurfaceIndex};
+use pliant_mesh::{Mesh, SurfaceIndex, SurfacePoint};
 
 use super::polyline::Polyline;
 use super::sketch::nearest_corner;
@@ -28,13 +28,13 @@ pub enum EndAim {
     /// In space.
     #[default]
     Point,
-    /// Across a view, whose depth is free; so do inner points that do not slide.
+    /// In the view plane, with free depth; inner points that do not slide do so too.
     Across(DVec3),
     /// Sliding, like the inner points.
     Slide,
 }
 
-/// Which end of the goal belongs to the curve's begin.
+/// Which end of the goal corresponds to the start of the curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CurveDirection {
     /// The nearer one, by the sum of squared distances.
@@ -44,7 +44,7 @@ pub enum CurveDirection {
     AsDrawn,
 }
 
-/// How two curves become pins.
+/// Options of the pins between two curves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CurvePinOptions {
     count: Option<usize>,
@@ -69,13 +69,13 @@ impl Default for CurvePinOptions {
 }
 
 impl CurvePinOptions {
-    /// Ours: closer pins hold the same triangles.
+    /// *Chosen*: closer pins are on the same triangles.
     pub const DEFAULT_SPACING_EDGES: f64 = 2.0;
-    /// Ours: the most pins that are set without being counted out; a face has fewer sliders that
-    /// matter to one line.
+    /// *Chosen*: the largest number of pins without an explicit count; a face has fewer sliders
+    /// that move one line.
     pub const MOST_PINS: usize = 24;
 
-    /// So many pins, at least 2, or 3 on a loop, instead of one for each spacing.
+    /// The number of pins, at least 2, or 3 on a loop, instead of a spacing.
     #[must_use]
     pub fn with_count(self, count: usize) -> Self {
         Self {
@@ -84,8 +84,9 @@ impl CurvePinOptions {
         }
     }
 
-    /// One pin for each so many mean edges of the posed mesh, up to [`MOST_PINS`](Self::MOST_PINS).
-    /// Default: [`DEFAULT_SPACING_EDGES`](Self::DEFAULT_SPACING_EDGES).
+    /// The spacing of pins in mean edge lengths of the posed mesh, up to
+    /// [`MOST_PINS`](Self::MOST_PINS). Default:
+    /// [`DEFAULT_SPACING_EDGES`](Self::DEFAULT_SPACING_EDGES).
     #[must_use]
     pub fn with_spacing_edges(self, spacing_edges: f64) -> Self {
         Self {
@@ -106,36 +107,32 @@ impl CurvePinOptions {
         Self { ends, ..self }
     }
 
-    /// Which end of the goal belongs to the begin. Default: the nearer one.
+    /// Which end of the goal corresponds to the begin. Default: the nearer one.
     #[must_use]
     pub fn with_direction(self, direction: CurveDirection) -> Self {
         Self { direction, ..self }
     }
 
-    /// Where pins may be. Default: anywhere on the surface. Vertices that would be pinned twice are
-    /// pinned once.
+    /// Where pins may be. Default: anywhere on the surface. A vertex gets at most one pin.
     #[must_use]
     pub fn with_pin_place(self, pin_place: PinPlace) -> Self {
         Self { pin_place, ..self }
     }
 
-    fn pins_on(&self, length: f64, mean_edge: f64, closed: bool) -> Result<usize, RigError> {
+    /// The number of pins on a curve.
+    fn pin_count(&self, length: f64, mean_edge: f64, closed: bool) -> Result<usize, RigError> {
         let least = if closed { 3 } else { 2 };
         if let Some(count) = self.count {
-            let (value, needed) = (
-                count as f64,
-                if closed { "at least 3" } else { "at least 2" },
-            );
-            return if count >= least {
-                Ok(count)
-            } else {
-                Err(RigError::BadOption {
-                    what: "the number of pins",
-                    value,
-                    needed,
-                })
-            };
+            if count >= least {
+                return Ok(count);
+            }
+            return Err(RigError::BadOption {
+                what: "the number of pins",
+                value: count as f64,
+                needed: if closed { "at least 3" } else { "at least 2" },
+            });
         }
+
         if self.spacing_edges.is_nan() || self.spacing_edges <= 0.0 {
             return Err(RigError::BadOption {
                 what: "the spacing of pins",
@@ -143,13 +140,15 @@ impl CurvePinOptions {
                 needed: "above 0",
             });
         }
+
+        // An open curve has one pin more than it has intervals.
         let steps = (length / (self.spacing_edges * mean_edge)).round() as usize;
         Ok((steps + usize::from(!closed)).clamp(least, Self::MOST_PINS))
     }
 }
 
-/// Pins that take a curve on the surface, with the vertices at `positions`, onto the polyline
-/// `target`, which is a loop where `source` is one. Pins follow the source in its order.
+/// Pins that move a curve on the surface, with the vertices at `positions`, onto the polyline
+/// `target`, which is a loop if `source` is one. Pins are in the order of the source.
 pub fn curve_pins(
     mesh: &Mesh,
     positions: &[DVec3],
@@ -161,47 +160,45 @@ pub fn curve_pins(
     let index = SurfaceIndex::new(&posed)?;
     let from = source.polyline(&posed)?;
     let to = Polyline::new("the goal's curve", target, source.closed)?;
-    let count = options.pins_on(from.length(), posed.mean_edge_length(), source.closed)?;
+    let count = options.pin_count(from.length(), posed.mean_edge_length(), source.closed)?;
+
+    // Points at equal arc length on both curves correspond.
     let starts = from.samples(count);
-    let goals = corresponding(
-        &starts,
-        from.shares(count),
-        &to,
-        source.closed,
-        options.direction,
-    );
-    let mut pins = Vec::with_capacity(count);
-    for (k, found) in index.closest_points(&starts)?.iter().enumerate() {
+
+    let correspondence = Correspondence {
+        starts: &starts,
+        parameters: from.sample_parameters(count).collect(),
+        to: &to,
+    };
+    let goals = correspondence.goals(source.closed, options.direction);
+
+    let mut pins: Vec<Pin> = Vec::with_capacity(count);
+    for (k, closest) in index.closest_points(&starts)?.iter().enumerate() {
         let at = match options.pin_place {
-            PinPlace::Surface => found.place.into(),
+            PinPlace::Surface => closest.place.into(),
             PinPlace::Vertex => {
-                pliant_mesh::SurfacePoint::Vertex(nearest_corner(&posed, found.place, starts[k]))
+                SurfacePoint::Vertex(nearest_corner(&posed, closest.place, starts[k]))
             }
         };
-        let end = !source.closed && (k == 0 || k + 1 == count);
+        if pins.iter().any(|other| other.at == at) {
+            continue; // Only one pin at each point.
+        }
+
+        // The ends of an open curve have their own aim.
+        let is_end = !source.closed && (k == 0 || k + 1 == count);
         pins.push(Pin {
             at,
             displacement: goals[k] - at.position(&posed),
-            aim: aim_of(end, &to, options),
+            aim: aim_of(is_end, &to, options),
             stiffness: 1.0,
         });
     }
-    Ok(without_repeats(pins))
+
+    Ok(pins)
 }
 
-/// The first pin of each place.
-fn without_repeats(pins: Vec<Pin>) -> Vec<Pin> {
-    let mut kept: Vec<Pin> = Vec::with_capacity(pins.len());
-    for pin in pins {
-        if kept.iter().all(|other| other.at != pin.at) {
-            kept.push(pin);
-        }
-    }
-    kept
-}
-
-fn aim_of(end: bool, to: &Polyline, options: &CurvePinOptions) -> Aim {
-    match (end, options.ends) {
+fn aim_of(is_end: bool, to: &Polyline, options: &CurvePinOptions) -> Aim {
+    match (is_end, options.ends) {
         (true, EndAim::Point) => Aim::Point,
         (true, EndAim::Across(view)) => Aim::Across(view),
         (true, EndAim::Slide) => Aim::Curve(to.corners().to_vec()),
@@ -211,64 +208,76 @@ fn aim_of(end: bool, to: &Polyline, options: &CurvePinOptions) -> Aim {
     }
 }
 
-/// The goals of `starts`, which lie at `shares` of their curve.
-fn corresponding(
-    starts: &[DVec3],
-    shares: impl Iterator<Item = f64>,
-    to: &Polyline,
-    closed: bool,
-    direction: CurveDirection,
-) -> Vec<DVec3> {
-    let shares: Vec<f64> = shares.collect();
-    let goals = |sense: f64, phase: f64| -> Vec<DVec3> {
-        shares.iter().map(|s| to.at(sense * s + phase)).collect()
-    };
-    let misfit = |sense: f64, phase: f64| -> f64 {
-        starts
-            .iter()
-            .zip(goals(sense, phase))
-            .map(|(p, q)| p.distance_squared(q))
-            .sum()
-    };
-    let best = |sense: f64| match closed {
-        true => best_phase(|phase| misfit(sense, phase), 4 * starts.len()),
-        false => {
-            if sense > 0.0 {
-                0.0
-            } else {
-                1.0
-            }
+/// Points of a curve with their relative arc lengths, and the target curve.
+struct Correspondence<'a> {
+    starts: &'a [DVec3],
+    parameters: Vec<f64>,
+    to: &'a Polyline,
+}
+
+impl Correspondence<'_> {
+    /// The goals of the points in the best direction and phase.
+    fn goals(&self, closed: bool, direction: CurveDirection) -> Vec<DVec3> {
+        let mut phases = [0.0, 1.0];
+        if closed {
+            let grid = 4 * self.starts.len();
+            phases = [1.0, -1.0].map(|sense| best_phase(|phase| self.misfit(sense, phase), grid));
         }
-    };
-    let (along, against) = (best(1.0), best(-1.0));
-    let turned = direction == CurveDirection::Nearest && misfit(-1.0, against) < misfit(1.0, along);
-    if turned {
-        goals(-1.0, against)
-    } else {
-        goals(1.0, along)
+
+        let [forward, backward] = phases;
+        let is_reversed = direction == CurveDirection::Nearest
+            && self.misfit(-1.0, backward) < self.misfit(1.0, forward);
+        if is_reversed {
+            self.goals_at(-1.0, backward)
+        } else {
+            self.goals_at(1.0, forward)
+        }
+    }
+
+    fn goals_at(&self, sense: f64, phase: f64) -> Vec<DVec3> {
+        let parameters = self.parameters.iter();
+        parameters.map(|s| self.to.at(sense * s + phase)).collect()
+    }
+
+    /// `E(σ, φ)`.
+    fn misfit(&self, sense: f64, phase: f64) -> f64 {
+        let goals = self.goals_at(sense, phase);
+        let pairs = self.starts.iter().zip(goals);
+        pairs.map(|(p, q)| p.distance_squared(q)).sum()
     }
 }
 
-/// The phase in `[0, 1)` with the least misfit: the best of a grid, then golden section beside it.
+/// The phase with the least misfit: the best of a grid, then golden-section search around it.
 fn best_phase(misfit: impl Fn(f64) -> f64, grid: usize) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_894_8;
-    /// The bracket shrinks to `GOLDEN⁶⁰`, the rounding of a share.
+    /// The bracket shrinks to `GOLDEN⁶⁰`, the rounding of a parameter.
     const STEPS: usize = 60;
+
     let step = 1.0 / grid as f64;
-    let coarse = (0..grid)
-        .map(|k| (k as f64 * step, misfit(k as f64 * step)))
-        .reduce(|a, b| if b.1 < a.1 { b } else { a });
-    let (middle, least) = coarse.expect("a grid has points");
-    let (mut low, mut high) = (middle - step, middle + step);
-    for _ in 0..STEPS {
-        let reach = GOLDEN * (high - low);
-        let (left, right) = (high - reach, low + reach);
-        if misfit(left) <= misfit(right) {
-            high = right
-        } else {
-            low = left
+    let mut middle = 0.0;
+    let mut least = misfit(middle);
+    for k in 1..grid {
+        let phase = k as f64 * step;
+        let value = misfit(phase);
+        if value < least {
+            middle = phase;
+            least = value;
         }
     }
+
+    let mut low = middle - step;
+    let mut high = middle + step;
+    for _ in 0..STEPS {
+        let width = GOLDEN * (high - low);
+        let left = high - width;
+        let right = low + width;
+        if misfit(left) <= misfit(right) {
+            high = right;
+        } else {
+            low = left;
+        }
+    }
+
     let refined = 0.5 * (low + high);
     if misfit(refined) < least {
         refined
@@ -278,8 +287,7 @@ fn best_phase(misfit: impl Fn(f64) -> f64, grid: usize) -> f64 {
 }
 
 impl SketchCamera {
-    /// A stroke on the plane across the viewing direction through a point, such as the middle of a
-    /// curve.
+    /// A stroke on the view plane through a point, such as the middle of a curve.
     pub fn on_view_plane(
         &self,
         points: &[[f64; 2]],
@@ -289,8 +297,9 @@ impl SketchCamera {
         self.at_depths(points, |_| depth)
     }
 
-    /// A stroke at the depths of a curve: each place of the stroke is as deep as the curve at the
-    /// same share of its length. Where the stroke runs the other way, so does the share.
+    /// A stroke at the depths of a curve: each point of the stroke has the depth of the curve at
+    /// the same relative arc length, counted from the other end if the stroke has the opposite
+    /// direction.
     pub fn at_depth_of(
         &self,
         points: &[[f64; 2]],
@@ -299,9 +308,14 @@ impl SketchCamera {
     ) -> Result<Vec<DVec3>, RigError> {
         let line = curve.polyline(posed)?;
         let forward = self.forward();
-        let turned = self.runs_against(points, &line);
-        self.at_depths(points, |share| {
-            (line.at(if turned { 1.0 - share } else { share }) - self.eye).dot(forward)
+        let is_reversed = self.is_reversed(points, &line);
+        self.at_depths(points, |parameter| {
+            let parameter = if is_reversed {
+                1.0 - parameter
+            } else {
+                parameter
+            };
+            (line.at(parameter) - self.eye).dot(forward)
         })
     }
 
@@ -311,22 +325,24 @@ impl SketchCamera {
         depth_at: impl Fn(f64) -> f64,
     ) -> Result<Vec<DVec3>, RigError> {
         self.check()?;
-        let flat: Vec<DVec3> = points.iter().map(|&[u, v]| DVec3::new(u, v, 0.0)).collect();
-        let shares = Polyline::new("the stroke", &flat, false)?;
+        let pixels: Vec<DVec3> = points.iter().map(|&[u, v]| DVec3::new(u, v, 0.0)).collect();
+        let stroke = Polyline::new("the stroke", &pixels, false)?;
         let forward = self.forward();
-        let placed = shares
-            .corners()
-            .iter()
-            .zip(shares.parameters())
-            .map(|(pixel, share)| {
-                let (origin, direction) = self.ray([pixel.x, pixel.y]);
-                origin + direction * (depth_at(share) / direction.dot(forward))
-            });
-        Ok(placed.collect())
+
+        let mut positions = Vec::with_capacity(pixels.len());
+        for (pixel, parameter) in stroke.corners().iter().zip(stroke.parameters()) {
+            let (origin, direction) = self.ray([pixel.x, pixel.y]);
+
+            // The depth is measured along the viewing direction, not along the ray.
+            let distance = depth_at(parameter) / direction.dot(forward);
+            positions.push(origin + direction * distance);
+        }
+
+        Ok(positions)
     }
 
-    /// Whether a stroke's ends on the screen are nearer to a line's ends the other way round.
-    fn runs_against(&self, points: &[[f64; 2]], line: &Polyline) -> bool {
+    /// Whether the ends of a stroke on the screen are nearer to the opposite ends of a line.
+    fn is_reversed(&self, points: &[[f64; 2]], line: &Polyline) -> bool {
         let (Some(first), Some(last)) = (points.first(), points.last()) else {
             return false;
         };
@@ -336,6 +352,8 @@ impl SketchCamera {
         ) else {
             return false;
         };
+
+        // Compare the ends in both directions.
         let squared = |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2);
         squared(*first, end) + squared(*last, begin) < squared(*first, begin) + squared(*last, end)
     }
@@ -368,12 +386,13 @@ mod tests {
     }
 
     #[test]
-    fn a_shifted_and_stretched_copy_is_reached_point_by_point_whichever_way_it_is_drawn() {
+    fn a_shifted_and_stretched_copy_is_matched_in_either_direction() {
         let target: Vec<DVec3> = (0..=7)
             .map(|k| DVec3::new(0.2 * f64::from(k), 0.9, 0.3))
             .collect();
         let mut backwards = target.clone();
         backwards.reverse();
+
         for drawn in [&target, &backwards] {
             let found = pins(&row(), drawn, &CurvePinOptions::default());
             assert_eq!(
@@ -381,22 +400,27 @@ mod tests {
                 8,
                 "0.8 long with edges of about 0.057: seven double edges"
             );
+
             for (k, pin) in found.iter().enumerate() {
-                let share = k as f64 / 7.0;
+                // Equal relative arc length on both curves.
+                let s = k as f64 / 7.0;
                 let start = pin.at.position(&sheet());
-                assert!(start.distance(DVec3::new(0.1 + 0.8 * share, 0.5, 0.0)) < 1e-12);
+                assert!(start.distance(DVec3::new(0.1 + 0.8 * s, 0.5, 0.0)) < 1e-12);
                 assert!(
-                    (start + pin.displacement).distance(DVec3::new(1.4 * share, 0.9, 0.3)) < 1e-12,
+                    (start + pin.displacement).distance(DVec3::new(1.4 * s, 0.9, 0.3)) < 1e-12,
                     "{pin:?}"
                 );
             }
         }
+
+        // In the drawn direction the first pin goes to the far end.
         let as_drawn = pins(
             &row(),
             &backwards,
             &CurvePinOptions::default().with_direction(CurveDirection::AsDrawn),
         );
-        assert!(as_drawn[0].displacement.x > 1.0, "across");
+
+        assert!(as_drawn[0].displacement.x > 1.0, "to the opposite end");
     }
 
     #[test]
@@ -410,6 +434,8 @@ mod tests {
                 .with_ends(EndAim::Across(DVec3::Z))
                 .with_count(5),
         );
+
+        // Three inner pins slide, the two ends are constrained in the view plane.
         assert_eq!(found.len(), 5);
         assert!(
             found[1..4]
@@ -426,6 +452,7 @@ mod tests {
 
     fn ring(phase: f64, sense: f64, count: usize) -> Vec<DVec3> {
         let angle = |k: usize| TAU * (phase + sense * k as f64 / count as f64);
+
         // An ellipse, so that only one phase fits.
         (0..count)
             .map(|k| DVec3::new(0.5 + 0.4 * angle(k).cos(), 0.5 + 0.2 * angle(k).sin(), 0.0))
@@ -433,12 +460,13 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_finds_its_phase_and_its_direction() {
+    fn a_loop_is_matched_in_phase_and_direction() {
         let index = SurfaceIndex::new(&sheet()).unwrap();
         let source = SurfaceCurve::nearest(&index, &ring(0.0, 1.0, 720))
             .unwrap()
             .closed();
         let lift = DVec3::new(0.0, 0.0, 0.25);
+
         for (phase, sense) in [(0.0, 1.0), (0.137, 1.0), (0.4, -1.0), (0.83, -1.0)] {
             let target: Vec<DVec3> = ring(phase, sense, 720)
                 .into_iter()
@@ -446,12 +474,14 @@ mod tests {
                 .collect();
             let found = pins(&source, &target, &CurvePinOptions::default());
             assert!(found.len() >= 12, "{}", found.len());
+
             // The two polygons have other corners: their arc lengths differ by the square of a
             // step.
             let worst = found
                 .iter()
                 .map(|pin| pin.displacement.distance(lift))
                 .fold(0.0, f64::max);
+
             assert!(worst < 1e-4, "{phase} {sense}: {worst}");
         }
     }
@@ -459,6 +489,8 @@ mod tests {
     #[test]
     fn the_number_of_pins_does_not_depend_on_the_unit_and_is_capped() {
         let target = [DVec3::ZERO, DVec3::X];
+
+        // The same curves in millimetres.
         let large: Vec<DVec3> = sheet().positions().iter().map(|p| *p * 1000.0).collect();
         let count = |options: &CurvePinOptions| {
             let scaled = [DVec3::ZERO, DVec3::X * 1000.0];
@@ -467,6 +499,7 @@ mod tests {
             assert_eq!(here.len(), there.len());
             here.len()
         };
+
         assert_eq!(
             count(&CurvePinOptions::default().with_spacing_edges(0.01)),
             CurvePinOptions::MOST_PINS
@@ -475,6 +508,7 @@ mod tests {
             count(&CurvePinOptions::default().with_spacing_edges(1e9)),
             2
         );
+
         let none = CurvePinOptions::default().with_spacing_edges(f64::NAN);
         assert!(matches!(
             curve_pins(&sheet(), sheet().positions(), &row(), &target, &none),
@@ -483,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn pins_on_vertices_are_different_and_still_aim_at_the_goal() {
+    fn pins_on_vertices_are_distinct_and_aim_at_the_goal() {
         let target = [DVec3::new(0.1, 0.7, 0.0), DVec3::new(0.9, 0.7, 0.0)];
         let found = pins(
             &row(),
@@ -492,6 +526,7 @@ mod tests {
                 .with_pin_place(PinPlace::Vertex)
                 .with_count(40),
         );
+
         assert_eq!(found.len(), 17, "one for each vertex of the row");
         assert!(
             found
@@ -501,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stroke_beside_the_curve_lies_in_its_depth_and_under_its_pixels() {
+    fn a_stroke_beside_the_curve_has_its_depth_and_projects_to_its_pixels() {
         let camera = SketchCamera {
             eye: DVec3::new(0.5, 0.4, 3.0),
             target: DVec3::new(0.5, 0.5, 0.0),
@@ -510,6 +545,7 @@ mod tests {
             width: 400,
             height: 300,
         };
+
         let drawn = [[100.0, 100.0], [200.0, 90.0], [300.0, 100.0]];
         let through = DVec3::new(0.5, 0.5, 0.1);
         for (pixel, point) in drawn
@@ -520,17 +556,20 @@ mod tests {
             assert!((0..2).all(|c| (back[c] - pixel[c]).abs() < 1e-9));
             assert!((point - through).dot(camera.forward()).abs() < 1e-12);
         }
+
         // A curve that goes away from the eye; the stroke is drawn from its far end.
         let ramp: Vec<DVec3> = sheet()
             .positions()
             .iter()
             .map(|p| DVec3::new(p.x, p.y, -p.x))
             .collect();
+
         let posed = sheet().posed(ramp).unwrap();
         let reversed = [drawn[2], drawn[1], drawn[0]];
         let deep = camera.at_depth_of(&reversed, &posed, &row()).unwrap();
         let line = row().positions(&posed).unwrap();
         let depth = |p: DVec3| (p - camera.eye).dot(camera.forward());
+
         assert!(
             (depth(deep[0]) - depth(line[16])).abs() < 1e-12
                 && (depth(deep[2]) - depth(line[0])).abs() < 1e-12

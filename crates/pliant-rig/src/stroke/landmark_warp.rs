@@ -1,11 +1,11 @@
-//! From one face into the space of another, by landmarks.
+//! Landmark warp: a similarity and a biharmonic interpolation from one face to another.
 //!
-//! **Problem.** Two faces have other meshes, sizes and proportions. A few places are known on both;
-//! everything near them should follow.
+//! **Problem.** Two faces have different meshes, sizes and proportions. A few landmarks are known
+//! on both; points near them should be mapped accordingly.
 //!
-//! **Equation.** Landmarks `pᵢ` go to `qᵢ`. A similarity `S(p) = s R (p − p̄) + q̄` is the best in
-//! least squares; what it misses is interpolated with the biharmonic kernel `|r|` of space and an
-//! affine part, in `u = (p − p̄) / ρ` with the landmarks' mean radius `ρ`:
+//! **Equation.** Landmarks `pᵢ` are mapped to `qᵢ`. A similarity `S(p) = s R (p − p̄) + q̄` is
+//! fitted in least squares; its residual is interpolated with the biharmonic kernel `|r|` of space
+//! and an affine part, in `u = (p − p̄) / ρ` with the root mean square radius `ρ` of the landmarks:
 //!
 //! ```text
 //! W(p) = S(p) + Σᵢ wᵢ |u − uᵢ| + a + A u        W(pᵢ) = qᵢ,   Σ wᵢ = 0,   Σ wᵢ uᵢᵀ = 0
@@ -16,9 +16,10 @@
 //! patterns", 1991, for `S` (without mirroring); Duchon, "Splines minimizing rotation-invariant
 //! semi-norms in Sobolev spaces", 1977, for the kernel.
 //!
-//! **Ours.** Fewer than four landmarks, or nearly coplanar ones, do not determine the affine part:
-//! `S` alone is used. Landmarks on a line do not determine the turn about it; the smallest turn is
-//! used. At a landmark, where `|r|` has a kink, the kernel has no share in `J`.
+//! **Departures.** Fewer than four landmarks, or nearly coplanar ones, do not determine the affine
+//! part: `S` alone is used. Landmarks on a line do not determine the rotation about it; the
+//! smallest rotation is used. At a landmark, where `|r|` has a kink, the kernel does not contribute
+//! to `J`.
 
 use glam::{DMat3, DQuat, DVec3};
 use pliant_linalg::{DenseMatrix, RigidMotion, Svd};
@@ -26,19 +27,19 @@ use pliant_mesh::MeshError;
 
 use crate::RigError;
 
-/// A smooth map of space that takes landmarks to landmarks.
+/// A smooth map of space that maps landmarks to landmarks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LandmarkWarp {
     /// `s R`.
     linear: DMat3,
     from_center: DVec3,
     to_center: DVec3,
-    bend: Option<Bend>,
+    residual: Option<BiharmonicMap>,
 }
 
-/// What the similarity misses.
+/// The interpolated residual of the similarity.
 #[derive(Debug, Clone, PartialEq)]
-struct Bend {
+struct BiharmonicMap {
     /// `ρ`.
     radius: f64,
     /// `uᵢ` and `wᵢ`.
@@ -49,9 +50,9 @@ struct Bend {
     affine: DMat3,
 }
 
-/// How many directions landmarks span.
+/// The dimension that landmarks span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
-enum Spread {
+enum Span {
     Point,
     Line,
     Plane,
@@ -59,87 +60,90 @@ enum Spread {
 }
 
 impl LandmarkWarp {
-    /// Landmarks whose least extent is below this part of the greatest count as coplanar. *Ours*:
-    /// beyond, a slip of a landmark by a hundredth of the face would turn depth around.
+    /// Landmarks whose least extent is below this part of the greatest count as coplanar. *Chosen*:
+    /// below it, an error of a landmark by a hundredth of the face would invert the depth.
     const COPLANAR: f64 = 1e-2;
-    /// Likewise for a line.
+    /// The same for a line.
     const COLLINEAR: f64 = 1e-4;
-    /// Singular values of the bend's system below this part of the largest are dropped: landmarks
-    /// given twice.
+    /// Singular values below this part of the largest are dropped: duplicate landmarks.
     const REPEATED: f64 = 1e-12;
 
-    /// The map that takes each of `from` to its partner in `to`; needs at least one pair.
+    /// The map from each of `from` to its partner in `to`; needs at least one pair.
     pub fn fit(from: &[DVec3], to: &[DVec3]) -> Result<Self, RigError> {
         check_pairs(from, to)?;
-        let center = |points: &[DVec3]| points.iter().sum::<DVec3>() / points.len() as f64;
-        let (from_center, to_center) = (center(from), center(to));
+        let from_center = from.iter().sum::<DVec3>() / from.len() as f64;
+        let to_center = to.iter().sum::<DVec3>() / to.len() as f64;
         let p: Vec<DVec3> = from.iter().map(|v| *v - from_center).collect();
         let q: Vec<DVec3> = to.iter().map(|v| *v - to_center).collect();
-        let spread = spread_of(&p)?;
-        let rotation = best_rotation(&p, &q, spread)?;
+
+        // The similarity.
+        let span = span_of(&p)?;
+        let rotation = best_rotation(&p, &q, span)?;
         let linear = DMat3::from_quat(rotation) * best_scale(&p, &q, rotation)?;
-        let missed: Vec<DVec3> = p.iter().zip(&q).map(|(p, q)| *q - linear * *p).collect();
-        let bend = (from.len() >= 4 && spread == Spread::Space)
-            .then(|| Bend::interpolate(&p, &missed))
-            .transpose()?;
+
+        // The interpolation of its residual.
+        let residual = if from.len() >= 4 && span == Span::Space {
+            let residuals: Vec<DVec3> = p.iter().zip(&q).map(|(p, q)| *q - linear * *p).collect();
+            Some(BiharmonicMap::interpolate(&p, &residuals)?)
+        } else {
+            None
+        };
+
         Ok(Self {
             linear,
             from_center,
             to_center,
-            bend,
+            residual,
         })
     }
 
     /// Whether the map is only a similarity, because the landmarks do not determine more.
     #[must_use]
     pub fn is_similarity(&self) -> bool {
-        self.bend.is_none()
+        self.residual.is_none()
     }
 
-    /// Where a point goes.
+    /// The image of a point.
     #[must_use]
     pub fn apply(&self, point: DVec3) -> DVec3 {
         let offset = point - self.from_center;
-        let bend = self
-            .bend
-            .as_ref()
-            .map_or(DVec3::ZERO, |bend| bend.at(offset));
-        self.linear * offset + bend + self.to_center
+        let residual = match &self.residual {
+            Some(residual) => residual.at(offset),
+            None => DVec3::ZERO,
+        };
+        self.linear * offset + residual + self.to_center
     }
 
-    /// How small displacements at a point go.
+    /// The linear map of small displacements at a point.
     #[must_use]
     pub fn jacobian(&self, point: DVec3) -> DMat3 {
-        let bend = self
-            .bend
-            .as_ref()
-            .map_or(DMat3::ZERO, |bend| bend.jacobian(point - self.from_center));
-        self.linear + bend
+        let residual = match &self.residual {
+            Some(residual) => residual.jacobian(point - self.from_center),
+            None => DMat3::ZERO,
+        };
+        self.linear + residual
     }
 }
 
-impl Bend {
-    fn interpolate(offsets: &[DVec3], missed: &[DVec3]) -> Result<Self, RigError> {
+impl BiharmonicMap {
+    fn interpolate(offsets: &[DVec3], residuals: &[DVec3]) -> Result<Self, RigError> {
+        // Relative coordinates keep the system independent of the unit.
         let n = offsets.len();
         let radius = (offsets.iter().map(|p| p.length_squared()).sum::<f64>() / n as f64).sqrt();
         let u: Vec<DVec3> = offsets.iter().map(|p| *p / radius).collect();
-        let affine = |i: usize, k: usize| if k == 0 { 1.0 } else { u[i][k - 1] };
-        let system = DenseMatrix::from_fn(n + 4, n + 4, |i, j| match (i < n, j < n) {
-            (true, true) => u[i].distance(u[j]),
-            (true, false) => affine(i, j - n),
-            (false, true) => affine(j, i - n),
-            (false, false) => 0.0,
-        });
-        let goals = DenseMatrix::from_fn(n + 4, 3, |i, c| if i < n { missed[i][c] } else { 0.0 });
-        let inverse = Svd::of(system.as_ref())
+
+        // The pseudo-inverse tolerates duplicate landmarks.
+        let goals =
+            DenseMatrix::from_fn(n + 4, 3, |i, c| if i < n { residuals[i][c] } else { 0.0 });
+        let inverse = Svd::of(interpolation_matrix(&u).as_ref())
             .map_err(MeshError::from)?
             .pseudo_inverse(LandmarkWarp::REPEATED);
         let solved = &inverse * &goals;
+
         let row = |i: usize| DVec3::new(solved[(i, 0)], solved[(i, 1)], solved[(i, 2)]);
-        let centers = u.iter().enumerate().map(|(i, &u)| (u, row(i))).collect();
         Ok(Self {
             radius,
-            centers,
+            centers: (0..n).map(|i| (u[i], row(i))).collect(),
             shift: row(n),
             affine: DMat3::from_cols(row(n + 1), row(n + 2), row(n + 3)),
         })
@@ -147,30 +151,43 @@ impl Bend {
 
     fn at(&self, offset: DVec3) -> DVec3 {
         let u = offset / self.radius;
-        self.shift
-            + self.affine * u
-            + self
-                .centers
-                .iter()
-                .map(|(center, w)| *w * u.distance(*center))
-                .sum::<DVec3>()
+        let kernels = self
+            .centers
+            .iter()
+            .map(|(center, w)| *w * u.distance(*center));
+        self.shift + self.affine * u + kernels.sum::<DVec3>()
     }
 
     fn jacobian(&self, offset: DVec3) -> DMat3 {
         let u = offset / self.radius;
-        let kernel = self.centers.iter().fold(self.affine, |sum, (center, w)| {
-            let slope = (u - *center).normalize_or_zero();
-            sum + DMat3::from_cols(*w * slope.x, *w * slope.y, *w * slope.z)
-        });
-        kernel * (1.0 / self.radius)
+        let mut sum = self.affine;
+        for (center, w) in &self.centers {
+            let gradient = (u - *center).normalize_or_zero();
+            sum += DMat3::from_cols(*w * gradient.x, *w * gradient.y, *w * gradient.z);
+        }
+        sum * (1.0 / self.radius)
     }
 }
 
+/// Kernel rows with the affine part, then the side conditions `Σ w = 0` and `Σ w uᵀ = 0`.
+fn interpolation_matrix(u: &[DVec3]) -> DenseMatrix<f64> {
+    let n = u.len();
+    let affine = |i: usize, k: usize| if k == 0 { 1.0 } else { u[i][k - 1] };
+    DenseMatrix::from_fn(n + 4, n + 4, |i, j| match (i < n, j < n) {
+        (true, true) => u[i].distance(u[j]),
+        (true, false) => affine(i, j - n),
+        (false, true) => affine(j, i - n),
+        (false, false) => 0.0,
+    })
+}
+
 fn check_pairs(from: &[DVec3], to: &[DVec3]) -> Result<(), RigError> {
-    let (expected, found) = (from.len().max(1), to.len());
+    let expected = from.len().max(1);
+    let found = to.len();
     if found != expected {
         return Err(RigError::Landmarks { found, expected });
     }
+
     match from
         .iter()
         .zip(to)
@@ -184,37 +201,44 @@ fn check_pairs(from: &[DVec3], to: &[DVec3]) -> Result<(), RigError> {
     }
 }
 
-fn spread_of(offsets: &[DVec3]) -> Result<Spread, RigError> {
+fn span_of(offsets: &[DVec3]) -> Result<Span, RigError> {
     let matrix = DenseMatrix::from_fn(offsets.len().max(3), 3, |i, c| {
         offsets.get(i).map_or(0.0, |p| p[c])
     });
     let extents = Svd::of(matrix.as_ref()).map_err(MeshError::from)?.values;
-    Ok(match () {
-        () if extents[0] == 0.0 => Spread::Point,
-        () if extents[1] <= LandmarkWarp::COLLINEAR * extents[0] => Spread::Line,
-        () if extents[2] <= LandmarkWarp::COPLANAR * extents[0] => Spread::Plane,
-        () => Spread::Space,
+
+    Ok(if extents[0] == 0.0 {
+        Span::Point
+    } else if extents[1] <= LandmarkWarp::COLLINEAR * extents[0] {
+        Span::Line
+    } else if extents[2] <= LandmarkWarp::COPLANAR * extents[0] {
+        Span::Plane
+    } else {
+        Span::Space
     })
 }
 
-fn best_rotation(p: &[DVec3], q: &[DVec3], spread: Spread) -> Result<DQuat, RigError> {
-    if spread > Spread::Line {
+fn best_rotation(p: &[DVec3], q: &[DVec3], span: Span) -> Result<DQuat, RigError> {
+    if span > Span::Line {
         return Ok(RigidMotion::fit(p, q, None)
             .map_err(MeshError::from)?
             .rotation);
     }
-    // The farthest landmark shows the line's direction.
-    let farthest = (0..p.len()).reduce(|a, b| {
-        if p[b].length_squared() > p[a].length_squared() {
-            b
-        } else {
-            a
+
+    // The farthest landmark gives the direction of the line.
+    let mut farthest = 0;
+    for k in 1..p.len() {
+        if p[k].length_squared() > p[farthest].length_squared() {
+            farthest = k;
         }
-    });
-    let ends = farthest.and_then(|k| Some((p[k].try_normalize()?, q[k].try_normalize()?)));
-    Ok(ends.map_or(DQuat::IDENTITY, |(from, to)| {
-        DQuat::from_rotation_arc(from, to)
-    }))
+    }
+
+    let from = p.get(farthest).and_then(|p| p.try_normalize());
+    let to = q.get(farthest).and_then(|q| q.try_normalize());
+    Ok(match (from, to) {
+        (Some(from), Some(to)) => DQuat::from_rotation_arc(from, to),
+        _ => DQuat::IDENTITY,
+    })
 }
 
 fn best_scale(p: &[DVec3], q: &[DVec3], rotation: DQuat) -> Result<f64, RigError> {
@@ -222,22 +246,18 @@ fn best_scale(p: &[DVec3], q: &[DVec3], rotation: DQuat) -> Result<f64, RigError
     if size == 0.0 {
         return Ok(1.0);
     }
-    let value = p
-        .iter()
-        .zip(q)
-        .map(|(p, q)| (rotation * *p).dot(*q))
-        .sum::<f64>()
-        / size;
-    let bad = RigError::BadOption {
+
+    let products = p.iter().zip(q).map(|(p, q)| (rotation * *p).dot(*q));
+    let value = products.sum::<f64>() / size;
+    if value > 0.0 && value.is_finite() {
+        return Ok(value);
+    }
+
+    Err(RigError::BadOption {
         what: "the scale from the saved landmarks to the new ones",
         value,
         needed: "above 0; check their order",
-    };
-    if value > 0.0 && value.is_finite() {
-        Ok(value)
-    } else {
-        Err(bad)
-    }
+    })
 }
 
 #[cfg(test)]
@@ -271,12 +291,14 @@ mod tests {
         let from = landmarks();
         let to: Vec<DVec3> = from.iter().map(|p| other_face(*p)).collect();
         let warp = LandmarkWarp::fit(&from, &to).unwrap();
+
         assert!(!warp.is_similarity());
         assert!(
             from.iter()
                 .zip(&to)
                 .all(|(p, q)| warp.apply(*p).distance(*q) < 1e-11)
         );
+
         let h = 1e-5;
         for p in [DVec3::new(0.3, -0.4, 9.5), DVec3::new(5.0, 1.0, 12.0)] {
             for axis in DVec3::AXES {
@@ -289,13 +311,15 @@ mod tests {
     #[test]
     fn similarities_and_affine_maps_are_kept_exactly() {
         let from = landmarks();
-        let turn = DMat3::from_axis_angle(DVec3::new(1.0, -2.0, 0.5).normalize(), 2.0) * 30.0;
+        let rotation = DMat3::from_axis_angle(DVec3::new(1.0, -2.0, 0.5).normalize(), 2.0) * 30.0;
         let shear = DMat3::from_cols_array(&[1.0, 0.2, -0.1, 0.4, 2.0, 0.3, 0.0, 0.5, 0.7]);
-        for linear in [turn, shear] {
+
+        for linear in [rotation, shear] {
             let carry = |p: DVec3| linear * p + DVec3::new(100.0, -5.0, 3.0);
             let warp =
                 LandmarkWarp::fit(&from, &from.iter().map(|p| carry(*p)).collect::<Vec<_>>())
                     .unwrap();
+
             for p in [DVec3::ZERO, DVec3::new(9.0, 8.0, -7.0)] {
                 assert!(warp.apply(p).distance(carry(p)) < 1e-10 * carry(p).length());
                 assert!(
@@ -306,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn few_flat_or_straight_landmarks_give_the_similarity_they_determine() {
+    fn few_coplanar_or_collinear_landmarks_give_a_similarity() {
         let flat: Vec<DVec3> = landmarks()
             .iter()
             .map(|p| DVec3::new(p.x, p.y, 0.0))
@@ -314,7 +338,8 @@ mod tests {
         let straight: Vec<DVec3> = (0..5)
             .map(|k| DVec3::new(1.0, 2.0, 3.0) * f64::from(k))
             .collect();
-        let turn = DQuat::from_axis_angle(DVec3::new(0.0, 1.0, 1.0).normalize(), 0.8);
+
+        let rotation = DQuat::from_axis_angle(DVec3::new(0.0, 1.0, 1.0).normalize(), 0.8);
         for from in [
             flat,
             straight.clone(),
@@ -323,15 +348,21 @@ mod tests {
         ] {
             let same = LandmarkWarp::fit(&from, &from).unwrap();
             assert!(same.is_similarity());
+
             let p = DVec3::new(1.0, -3.0, 2.0);
             assert!(
                 same.apply(p).distance(p) < 1e-13 * 30.0,
                 "a face is mapped onto itself: {}",
                 same.apply(p)
             );
-            let to: Vec<DVec3> = from.iter().map(|p| turn * *p * 3.0 + DVec3::X).collect();
+
+            let to: Vec<DVec3> = from
+                .iter()
+                .map(|p| rotation * *p * 3.0 + DVec3::X)
+                .collect();
             let moved = LandmarkWarp::fit(&from, &to).unwrap();
-            // The scale of a single landmark is unknown, its place is not.
+
+            // The scale of a single landmark is unknown, its position is not.
             assert!(
                 from.iter()
                     .zip(&to)
@@ -341,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_landmark_given_twice_does_no_harm() {
+    fn a_duplicate_landmark_does_not_change_the_map() {
         let mut from = landmarks();
         from.push(from[4]);
         let to: Vec<DVec3> = from.iter().map(|p| other_face(*p)).collect();
@@ -354,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn landmarks_that_do_not_pair_are_declined() {
+    fn landmarks_that_do_not_pair_are_errors() {
         let from = landmarks();
         assert_eq!(
             LandmarkWarp::fit(&from, &from[1..]),
@@ -373,7 +404,7 @@ mod tests {
                 LandmarkWarp::fit(&from, &[DVec3::ONE; 9]),
                 Err(RigError::BadOption { .. })
             ),
-            "all in one place"
+            "all coincide"
         );
     }
 }

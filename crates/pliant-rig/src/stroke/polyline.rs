@@ -1,8 +1,8 @@
-//! Polylines by arc length.
+//! Polylines parametrised by arc length.
 //!
 //! **Equation.** With the lengths `ℓᵢ` from the start to corner `i`, the point at distance `s` is
-//! `pᵢ + (s − ℓᵢ)/(ℓᵢ₊₁ − ℓᵢ) (pᵢ₊₁ − pᵢ)` on the side that holds `s`. A closed polyline goes on
-//! from its start.
+//! `pᵢ + (s − ℓᵢ)/(ℓᵢ₊₁ − ℓᵢ) (pᵢ₊₁ − pᵢ)` on the segment that contains `s`. A closed polyline
+//! continues from its start.
 
 use glam::DVec3;
 
@@ -18,8 +18,8 @@ pub(crate) struct Polyline {
 }
 
 impl Polyline {
-    /// Declines points that are not finite, fewer than two different ones, or three for a closed
-    /// polyline; `what` names it in errors.
+    /// Needs finite points, at least two different ones, or three for a closed polyline; `what`
+    /// names it in errors.
     pub(crate) fn new(
         what: &'static str,
         points: &[DVec3],
@@ -28,11 +28,14 @@ impl Polyline {
         if let Some(point) = points.iter().position(|p| !p.is_finite()) {
             return Err(RigError::PointNotFinite { what, point });
         }
+
+        // Repeated points have no direction between them.
         let mut corners = points.to_vec();
         corners.dedup();
         if closed && corners.len() > 1 && corners.first() == corners.last() {
             corners.pop();
         }
+
         let needed = if closed { 3 } else { 2 };
         if corners.len() < needed {
             return Err(RigError::TooShort {
@@ -41,13 +44,17 @@ impl Polyline {
                 needed,
             });
         }
+
         if closed {
             corners.push(corners[0]);
         }
+
+        // Cumulative arc length.
         let mut distances = vec![0.0];
         for pair in corners.windows(2) {
             distances.push(distances[distances.len() - 1] + pair[0].distance(pair[1]));
         }
+
         Ok(Self {
             corners,
             distances,
@@ -65,41 +72,43 @@ impl Polyline {
         &self.corners
     }
 
-    /// The shares of the length at which the corners lie.
+    /// The relative arc lengths of the corners, from 0 to 1.
     pub(crate) fn parameters(&self) -> Vec<f64> {
         self.distances.iter().map(|d| d / self.length()).collect()
     }
 
-    /// The point at a share of the length; beyond the ends the end, or around again where closed.
-    pub(crate) fn at(&self, share: f64) -> DVec3 {
-        let share = if self.closed {
-            share.rem_euclid(1.0)
+    /// The point at a relative arc length; clamped to the ends, or periodic if closed.
+    pub(crate) fn at(&self, parameter: f64) -> DVec3 {
+        let parameter = if self.closed {
+            parameter.rem_euclid(1.0)
         } else {
-            share.clamp(0.0, 1.0)
+            parameter.clamp(0.0, 1.0)
         };
-        let distance = share * self.length();
-        let side = self
-            .distances
-            .partition_point(|&d| d <= distance)
-            .clamp(1, self.corners.len() - 1)
-            - 1;
-        let step = self.distances[side + 1] - self.distances[side];
-        // Corners closer than a length can tell apart have no side between them.
+        let distance = parameter * self.length();
+
+        let next = self.distances.partition_point(|&d| d <= distance);
+        let segment = next.clamp(1, self.corners.len() - 1) - 1;
+        let step = self.distances[segment + 1] - self.distances[segment];
+
+        // Corners may be closer than the rounding of their distances.
         let along = if step > 0.0 {
-            (distance - self.distances[side]) / step
+            (distance - self.distances[segment]) / step
         } else {
             0.0
         };
-        self.corners[side].lerp(self.corners[side + 1], along.clamp(0.0, 1.0))
+
+        self.corners[segment].lerp(self.corners[segment + 1], along.clamp(0.0, 1.0))
     }
 
-    /// `count` points at equal arc length; both ends where open, the start once where closed.
+    /// `count` points at equal arc length, including both ends; the start only once if closed.
     pub(crate) fn samples(&self, count: usize) -> Vec<DVec3> {
-        self.shares(count).map(|share| self.at(share)).collect()
+        self.sample_parameters(count)
+            .map(|parameter| self.at(parameter))
+            .collect()
     }
 
-    /// The shares of [`samples`](Self::samples).
-    pub(crate) fn shares(&self, count: usize) -> impl Iterator<Item = f64> + use<> {
+    /// The relative arc lengths of [`samples`](Self::samples).
+    pub(crate) fn sample_parameters(&self, count: usize) -> impl Iterator<Item = f64> + use<> {
         let steps = if self.closed { count } else { count.max(2) - 1 };
         (0..count).map(move |k| k as f64 / steps as f64)
     }
@@ -115,14 +124,14 @@ mod tests {
         let around = Polyline::new("a curve", &square, true).unwrap();
         assert_eq!(around.length(), 4.0);
         assert_eq!(around.samples(8)[7], DVec3::Y * 0.5);
-        assert_eq!(around.at(1.25), DVec3::X, "around again");
+        assert_eq!(around.at(1.25), DVec3::X, "periodic");
         let open = Polyline::new("a curve", &square, false).unwrap();
         assert_eq!(open.samples(7)[1], DVec3::X * 0.5);
         assert_eq!((open.at(-1.0), open.at(2.0)), (square[0], square[3]));
     }
 
     #[test]
-    fn a_line_without_extent_is_declined() {
+    fn a_polyline_with_too_few_points_is_an_error() {
         let two = [DVec3::X, DVec3::Y, DVec3::X];
         assert!(matches!(
             Polyline::new("a curve", &[DVec3::X; 5], false),

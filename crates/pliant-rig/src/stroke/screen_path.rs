@@ -1,7 +1,7 @@
-//! A stroke on the screen without gaps.
+//! Filling of gaps in a stroke on the screen (Catmull–Rom).
 //!
 //! **Problem.** A fast hand leaves long gaps between recorded points. On a curved surface the line
-//! must follow the surface in between, so that rays are needed there, too.
+//! must follow the surface between them, so rays are needed there too.
 //!
 //! **Equation.** Between two points the path is the mean of the parabola through them and the point
 //! before, and of the one through them and the point after, `(1 − s) Q₀(t) + s Q₁(t)`, with
@@ -11,44 +11,57 @@
 //! (the Catmull–Rom spline); Lee, "Choosing nodes in parametric curve interpolation", 1989, for the
 //! parameters.
 //!
-//! **Ours.** Points that were drawn stay, and only gaps longer than a part of the stroke are
-//! filled. Next to an end the one parabola that exists is taken whole.
+//! **Departures.** Recorded points are kept, and only gaps longer than a part of the stroke are
+//! filled. Next to an end the only parabola is used.
 
 use glam::DVec2;
 
 use crate::RigError;
 
-/// Steps of the stroke are at most this part of its length. *Ours*: enough for rays to follow a
+/// The longest step relative to the length of the stroke. *Chosen*: enough for rays to follow a
 /// face.
 const LONGEST_STEP: f64 = 1.0 / 32.0;
 
-/// The drawn points and, in long gaps, more of them. Declines what is not a line.
+/// The drawn points, with more points in long gaps.
+///
+/// # Errors
+/// [`RigError::PointNotFinite`], or [`RigError::TooShort`] without two different points.
 pub(crate) fn fill_gaps(points: &[[f64; 2]]) -> Result<Vec<DVec2>, RigError> {
+    let drawn = distinct_points(points)?;
+    let length = path_length(&drawn);
+
+    // Long gaps get intermediate points.
+    let mut path = vec![drawn[0]];
+    for i in 0..drawn.len() - 1 {
+        let steps = drawn[i].distance(drawn[i + 1]) / (LONGEST_STEP * length);
+        let count = steps.ceil().max(1.0) as usize;
+        path.extend((1..count).map(|k| blended(&drawn, i, k as f64 / count as f64)));
+        path.push(drawn[i + 1]);
+    }
+
+    Ok(path)
+}
+
+/// The drawn points without repetitions, at least two.
+fn distinct_points(points: &[[f64; 2]]) -> Result<Vec<DVec2>, RigError> {
     if let Some(point) = points.iter().position(|p| !p.iter().all(|c| c.is_finite())) {
         return Err(RigError::PointNotFinite {
             what: "the stroke",
             point,
         });
     }
+
     let mut drawn: Vec<DVec2> = points.iter().map(|p| DVec2::from_array(*p)).collect();
     drawn.dedup();
-    let length = path_length(&drawn);
-    if drawn.len() < 2 || length == 0.0 {
+    if drawn.len() < 2 || path_length(&drawn) == 0.0 {
         return Err(RigError::TooShort {
             what: "the stroke",
             found: drawn.len().min(1),
             needed: 2,
         });
     }
-    let mut path = vec![drawn[0]];
-    for i in 0..drawn.len() - 1 {
-        let pieces = (drawn[i].distance(drawn[i + 1]) / (LONGEST_STEP * length))
-            .ceil()
-            .max(1.0) as usize;
-        path.extend((1..pieces).map(|k| blended(&drawn, i, k as f64 / pieces as f64)));
-        path.push(drawn[i + 1]);
-    }
-    Ok(path)
+
+    Ok(drawn)
 }
 
 /// The length of a polyline on the screen.
@@ -59,10 +72,12 @@ pub(crate) fn path_length(points: &[DVec2]) -> f64 {
         .sum()
 }
 
-/// The point at share `s` between drawn points `i` and `i + 1`.
+/// The point at `s` from 0 to 1 between drawn points `i` and `i + 1`.
 fn blended(drawn: &[DVec2], i: usize, s: f64) -> DVec2 {
     let [a, b] = [drawn[i], drawn[i + 1]];
     let reach = a.distance(b).sqrt();
+
+    // The parabolas through the point before and the point after, in local parameters.
     let before = i.checked_sub(1).map(|k| {
         parabola(
             [drawn[k], a, b],
@@ -70,6 +85,7 @@ fn blended(drawn: &[DVec2], i: usize, s: f64) -> DVec2 {
             s * reach,
         )
     });
+
     let after = drawn.get(i + 2).map(|c| {
         parabola(
             [a, b, *c],
@@ -77,6 +93,7 @@ fn blended(drawn: &[DVec2], i: usize, s: f64) -> DVec2 {
             s * reach,
         )
     });
+
     match (before, after) {
         (Some(before), Some(after)) => before.lerp(after, s),
         (Some(only), None) | (None, Some(only)) => only,
@@ -86,8 +103,8 @@ fn blended(drawn: &[DVec2], i: usize, s: f64) -> DVec2 {
 
 /// The parabola through three points at three parameters (Lagrange).
 fn parabola([a, b, c]: [DVec2; 3], [t_a, t_b, t_c]: [f64; 3], t: f64) -> DVec2 {
-    let share = |t_0: f64, t_1: f64, t_2: f64| (t - t_1) * (t - t_2) / ((t_0 - t_1) * (t_0 - t_2));
-    a * share(t_a, t_b, t_c) + b * share(t_b, t_c, t_a) + c * share(t_c, t_a, t_b)
+    let basis = |t_0: f64, t_1: f64, t_2: f64| (t - t_1) * (t - t_2) / ((t_0 - t_1) * (t_0 - t_2));
+    a * basis(t_a, t_b, t_c) + b * basis(t_b, t_c, t_a) + c * basis(t_c, t_a, t_b)
 }
 
 #[cfg(test)]
@@ -95,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drawn_points_stay_and_no_step_is_long() {
+    fn drawn_points_are_kept_and_no_step_is_long() {
         let drawn = [
             [0.0, 0.0],
             [0.0, 0.0],
@@ -103,8 +120,10 @@ mod tests {
             [101.0, 12.0],
             [90.0, 300.0],
         ];
+
         let path = fill_gaps(&drawn).unwrap();
         assert!(drawn.iter().all(|p| path.contains(&DVec2::from_array(*p))));
+
         let length = path_length(&path);
         assert!(
             path.windows(2)
@@ -131,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn dots_and_numbers_that_are_none_are_declined() {
+    fn single_points_and_points_that_are_not_finite_are_errors() {
         assert!(matches!(
             fill_gaps(&[]),
             Err(RigError::TooShort { found: 0, .. })

@@ -1,25 +1,25 @@
-//! One stroke on a face: a curve on it, three pins, and where they go.
+//! Sketch: a stroke on a face becomes a curve, three pins and their displacements.
 //!
-//! **Problem.** A person draws a line on a posed face. The face should follow the line, without a
-//! second drawing that says where the surface was before.
+//! **Problem.** A user draws a line on a posed face. The face should follow the line, without a
+//! second line that gives the start of the surface.
 //!
-//! **Method.** (1) Rays carry the stroke onto the visible surface. (2) A cubic spline with few
-//! control points takes the tremor out. (3) Knots at its begin, middle and end, at equal arc
-//! length, are pinned. (4) The spline's radius, central angle and middle ordinate move the pins, as
-//! for a straight wire that was bent into the line.
+//! **Method.** (1) Rays project the stroke onto the visible surface. (2) A cubic spline with few
+//! control points removes the noise. (3) Its begin, middle and end, at equal arc length, become
+//! pins. (4) The radius, central angle and middle ordinate of the spline give their displacements,
+//! as for a straight wire that is bent into the line.
 //!
 //! **Source.** Çetinaslan, "Position Manipulation Techniques for Facial Animation", PhD thesis,
 //! Universidade do Porto, 2016, sections 3.2.1, 3.2.2 (algorithm 1) and 3.2.4.
 //!
-//! **Ours.** Algorithm 1 finds the face that is closest to a knot and then loops over all vertices,
-//! keeping the last one of that face; we take the face's corner that is nearest to the knot. Two
-//! knots on one vertex would ask it to go two ways and are declined; pins anywhere on the surface
-//! ([`PinPlace::Surface`]) have no such limit. The thesis counts "`k` knots, where `k` corresponds
-//! to `D`", the degree 3, and places them at begin, middle and end: three different knots of a
-//! spline of two spans, thus five control points. Five miss the angle of a half circle by 1 %,
-//! seven by 0.04 %; we take seven. Depth was not drawn and is free: on a head, pins that keep to
-//! the stroke's plane pull the corners of a mouth off its cheeks, and sliders that have nothing to
-//! do with it (a puffed cheek, the nose) are called for help.
+//! **Departures.** Algorithm 1 finds the face that is closest to a knot and keeps the last vertex
+//! of that face; we use the corner of the face that is nearest to the knot. Two knots on one vertex
+//! would give it two goals and are an error; pins anywhere on the surface ([`PinPlace::Surface`])
+//! have no such limit. The thesis counts "`k` knots, where `k` corresponds to `D`", the degree 3,
+//! and places them at begin, middle and end: three different knots of a spline of two spans, thus
+//! five control points. With five, the error of the angle of a half circle is 1 %, with seven
+//! 0.04 %; we use seven. Depth was not drawn and is free: on a head, pins in the plane of the stroke
+//! pull the corners of a mouth off its cheeks, and unrelated sliders (a puffed cheek, the nose)
+//! move.
 
 use glam::DVec3;
 use pliant_mesh::{Mesh, SurfaceIndex, SurfacePoint, TrianglePoint, vertex_normals};
@@ -34,41 +34,41 @@ use crate::{
 pub struct Sketch {
     /// The spline near the surface.
     pub spline: CubicSpline,
-    /// The spline's points at equal arc length, brought onto the surface.
+    /// Points of the spline at equal arc length, projected onto the surface.
     pub curve: SurfaceCurve,
-    /// The pins at the begin, the middle and the end of the stroke.
+    /// The pins at the start, the middle and the end of the stroke.
     pub pins: Vec<Pin>,
-    /// Radius of the arc that the stroke resembles; infinite for a straight stroke.
+    /// Radius of the arc that approximates the stroke; infinite for a straight stroke.
     pub radius: f64,
     /// Its central angle.
     pub central_angle_rad: f64,
-    /// Its middle ordinate: how far the middle lies from the chord.
+    /// Its middle ordinate: the distance of the middle from the chord.
     pub middle_ordinate: f64,
-    /// What was left out, if the stroke left the model.
+    /// The pieces that were left out, if the stroke left the model.
     pub cut: Option<Cut>,
 }
 
-/// Where pins of a stroke may be.
+/// Where the pins of a stroke may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PinPlace {
-    /// On the nearest corner of the closest face, as in the thesis.
+    /// On the nearest corner of the closest face, as in Çetinaslan 2016.
     #[default]
     Vertex,
     /// On the closest point of the surface.
     Surface,
 }
 
-/// Whether pins of a stroke ask for depth.
+/// Whether the pins of a stroke constrain depth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PinDepth {
-    /// No: depth was not drawn, and a cheek curves away where the stroke's plane does not.
+    /// No: depth was not drawn, and a cheek is not flat like the plane of the stroke.
     #[default]
     Free,
-    /// They stay in the plane of the stroke, as in the thesis.
+    /// They stay in the plane of the stroke, as in Çetinaslan 2016.
     Plane,
 }
 
-/// How a stroke becomes pins.
+/// Options of the pins of a stroke.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SketchOptions {
     control_points: usize,
@@ -95,14 +95,13 @@ impl Default for SketchOptions {
 }
 
 impl SketchOptions {
-    /// Ours, measured on half circles: the radius is right to 0.02 %, with the five of the thesis
-    /// to 0.9 %.
+    /// *Measured* on half circles: the error of the radius is 0.02 %, with the five of the thesis
+    /// 0.9 %.
     pub const DEFAULT_CONTROL_POINTS: usize = 7;
-    /// Ours: half of the bend by the middle, half by the ends, so that the middle comes to lie
-    /// about as much farther from the ends as was drawn. The thesis leaves `β` and `ω` to the
-    /// user.
+    /// *Chosen*: half of the bending by the middle, half by the ends, so that the distance of the
+    /// middle from the ends is about as drawn. The thesis leaves `β` and `ω` to the user.
     pub const DEFAULT_MIDDLE_SCALE: f64 = 0.5;
-    /// Ours: the other half.
+    /// *Chosen*: the other half.
     pub const DEFAULT_SIDE_SCALE: f64 = 0.5;
 
     /// Control points of the spline, at least 4; more follow the hand closer.
@@ -115,7 +114,7 @@ impl SketchOptions {
         }
     }
 
-    /// The thesis' `β`: multiplies the displacement of the middle pin.
+    /// `β` of the thesis: multiplies the displacement of the middle pin.
     /// Default: [`DEFAULT_MIDDLE_SCALE`](Self::DEFAULT_MIDDLE_SCALE).
     #[must_use]
     pub fn with_middle_scale(self, middle_scale: f64) -> Self {
@@ -125,26 +124,26 @@ impl SketchOptions {
         }
     }
 
-    /// The thesis' `ω`: multiplies the displacements of the side pins.
+    /// `ω` of the thesis: multiplies the displacements of the side pins.
     /// Default: [`DEFAULT_SIDE_SCALE`](Self::DEFAULT_SIDE_SCALE).
     #[must_use]
     pub fn with_side_scale(self, side_scale: f64) -> Self {
         Self { side_scale, ..self }
     }
 
-    /// Whether pins ask for depth. Default: no.
+    /// Whether pins constrain depth. Default: no.
     #[must_use]
     pub fn with_depth(self, depth: PinDepth) -> Self {
         Self { depth, ..self }
     }
 
-    /// The directions of displacements. Default: the curve's own.
+    /// The directions of displacements. Default: those of the curve.
     #[must_use]
     pub fn with_frame(self, frame: HorizontalFrame) -> Self {
         Self { frame, ..self }
     }
 
-    /// Where side pins go. Default: along the curve's tangents.
+    /// The direction of side pins. Default: along the tangents of the curve.
     #[must_use]
     pub fn with_side_stretch(self, side_stretch: SideStretch) -> Self {
         Self {
@@ -192,12 +191,12 @@ impl SketchOptions {
 }
 
 impl Sketch {
-    /// Points of [`Sketch::curve`]. *Ours*: odd, so that the middle is one of them, and smooth in a
-    /// picture.
+    /// Points of [`Sketch::curve`]. *Chosen*: an odd number, so that the middle is one of them, and
+    /// enough to look smooth.
     const CURVE_POINTS: usize = 65;
 
-    /// The pins that a stroke, in pixels of `camera`, asks for on a mesh with its vertices at
-    /// `positions`. For many strokes on one pose, see [`SketchSurface`].
+    /// The pins of a stroke, in pixels of `camera`, on a mesh with its vertices at `positions`. For
+    /// many strokes on one pose, see [`SketchSurface`].
     pub fn from_stroke(
         mesh: &Mesh,
         positions: &[DVec3],
@@ -209,7 +208,7 @@ impl Sketch {
     }
 }
 
-/// A posed mesh that is ready to be drawn on.
+/// A posed mesh prepared for strokes.
 #[derive(Debug, Clone)]
 pub struct SketchSurface {
     posed: Mesh,
@@ -219,20 +218,19 @@ pub struct SketchSurface {
 }
 
 impl SketchSurface {
-    /// Builds the search tree for one pose; strokes then cost their rays only.
+    /// Builds the search tree of one pose; each stroke then costs only its rays.
     pub fn new(mesh: &Mesh, positions: &[DVec3]) -> Result<Self, RigError> {
         let posed = mesh.posed(positions.to_vec())?;
         let index = SurfaceIndex::new(&posed)?;
-        let (normals, mean_edge) = (vertex_normals(&posed), posed.mean_edge_length());
         Ok(Self {
+            normals: vertex_normals(&posed),
+            mean_edge: posed.mean_edge_length(),
             posed,
             index,
-            normals,
-            mean_edge,
         })
     }
 
-    /// Carries a stroke, in pixels of `camera`, onto the surface.
+    /// Projects a stroke, in pixels of `camera`, onto the surface.
     pub fn project(
         &self,
         camera: &SketchCamera,
@@ -241,7 +239,7 @@ impl SketchSurface {
         ProjectedStroke::on(&self.posed, &self.index, self.mean_edge, camera, points)
     }
 
-    /// The pins that a stroke, in pixels of `camera`, asks for.
+    /// The pins of a stroke, in pixels of `camera`.
     pub fn sketch(
         &self,
         camera: &SketchCamera,
@@ -253,52 +251,54 @@ impl SketchSurface {
         let spline = CubicSpline::fit(&stroke.positions, options.control_points)?;
         let samples = spline.samples(Sketch::CURVE_POINTS)?;
         let knots = [0, Sketch::CURVE_POINTS / 2, Sketch::CURVE_POINTS - 1].map(|k| samples[k]);
+
+        // The arc through the knots, in a plane along the view.
         let view = knots[1] - camera.eye;
         let plane = DrawingPlane::new(self.mean_normal(&stroke), view);
-        let bend = HorizontalCurve::through(knots, &plane);
-        let places = place_pins(&self.posed, &self.index, knots, options.pin_place)?;
-        let displacements = bend.displacements(
+        let arc = HorizontalCurve::through(knots, &plane);
+        let displacements = arc.displacements(
             options.middle_scale,
             options.side_scale,
             options.frame,
             options.side_stretch,
         );
-        let pins = places
-            .into_iter()
-            .zip(displacements)
-            .map(|(at, way)| options.pin(at, way, view))
-            .collect();
+
+        let points = pin_points(&self.posed, &self.index, knots, options.pin_place)?;
+        let mut pins = Vec::with_capacity(points.len());
+        for (at, displacement) in points.into_iter().zip(displacements) {
+            pins.push(options.pin(at, displacement, view));
+        }
+
         Ok(Sketch {
             curve: SurfaceCurve::nearest(&self.index, &samples)?,
             spline,
             pins,
-            radius: bend.radius,
-            central_angle_rad: bend.central_angle_rad,
-            middle_ordinate: bend.middle_ordinate,
+            radius: arc.radius,
+            central_angle_rad: arc.central_angle_rad,
+            middle_ordinate: arc.middle_ordinate,
             cut: stroke.cut,
         })
     }
 
-    /// The mean of the surface's normals along a stroke, each counted by the length it stands for.
+    /// The mean of the surface normals along a stroke, each weighted by the length it represents.
     fn mean_normal(&self, stroke: &ProjectedStroke) -> DVec3 {
-        let places = &stroke.positions;
-        let last = places.len() - 1;
-        let supports = stroke
-            .curve
-            .points
-            .iter()
-            .map(|&at| Pin { at, ..Pin::hold(0) }.support(&self.posed));
-        let weighted = supports.enumerate().map(|(k, support)| {
-            let length = places[k].distance(places[k.saturating_sub(1)])
-                + places[k].distance(places[(k + 1).min(last)]);
-            support.of(&self.normals) * length
-        });
-        weighted.sum()
+        let positions = &stroke.positions;
+        let last = positions.len() - 1;
+        let mut sum = DVec3::ZERO;
+        for (k, &at) in stroke.curve.points.iter().enumerate() {
+            // Each hit represents the segments on both sides.
+            let length = positions[k].distance(positions[k.saturating_sub(1)])
+                + positions[k].distance(positions[(k + 1).min(last)]);
+            let support = Pin { at, ..Pin::hold(0) }.support(&self.posed);
+            sum += support.of(&self.normals) * length;
+        }
+
+        sum
     }
 }
 
-/// Where the knots hold the surface, each elsewhere.
-fn place_pins(
+/// The surface points of the knots, all different.
+fn pin_points(
     posed: &Mesh,
     index: &SurfaceIndex,
     knots: [DVec3; 3],
@@ -311,11 +311,14 @@ fn place_pins(
             .map(|found| found.place.into())
             .collect());
     }
+
+    // A vertex can have only one of the three pins.
     let vertices: Vec<u32> = closest
         .iter()
         .zip(knots)
         .map(|(found, knot)| nearest_corner(posed, found.place, knot))
         .collect();
+
     match (0..3).find(|&k| vertices[..k].contains(&vertices[k])) {
         Some(k) => Err(RigError::PinsCoincide {
             vertex: vertices[k] as usize,
@@ -324,7 +327,7 @@ fn place_pins(
     }
 }
 
-/// The corner nearest to `point` of the face that holds `place`; the first of equally near ones.
+/// The corner nearest to `point` of the face that contains `place`; the first of equally near ones.
 pub(crate) fn nearest_corner(posed: &Mesh, place: TrianglePoint, point: DVec3) -> u32 {
     let face = posed.face(posed.triangle_faces()[place.triangle as usize] as usize);
     let distance = |v: u32| posed.positions()[v as usize].distance_squared(point);
@@ -406,7 +409,10 @@ mod tests {
                 &arc(r, angle, 120),
                 &SketchOptions::default().with_control_points(11),
             );
+
+            // The closed form of the middle ordinate.
             let middle_ordinate = r * (1.0 - (angle / 2.0).cos());
+
             for (found, bound) in [(sketch, tolerance), (fine, 1e-4)] {
                 assert!(
                     (found.radius / r - 1.0).abs() < bound,
@@ -429,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pins_of_an_arch_rise_in_the_middle_and_stretch_along_its_ends() {
+    fn the_pins_of_an_arch_move_up_in_the_middle_and_along_the_tangents_at_its_ends() {
         let (r, angle) = (0.7, 1.8_f64);
         let drawn = arc(r, angle, 60);
         let sketch = draw(
@@ -438,13 +444,17 @@ mod tests {
                 .with_middle_scale(2.0)
                 .with_side_scale(0.5),
         );
+
+        // M = r (1 − cos(θ/2)), with β = 2 and ω = ½.
         let m = r * (1.0 - (angle / 2.0).cos());
-        let (cos, sin) = ((angle / 2.0).cos(), (angle / 2.0).sin());
+        let cos = (angle / 2.0).cos();
+        let sin = (angle / 2.0).sin();
         let goals = [
             DVec3::new(-cos, -sin, 0.0) * 0.5 * m,
             DVec3::Y * 2.0 * m,
             DVec3::new(cos, -sin, 0.0) * 0.5 * m,
         ];
+
         let edge = board().mean_edge_length();
         for ((pin, goal), knot) in
             sketch
@@ -466,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn few_trembling_points_still_give_the_arc() {
+    fn few_noisy_points_give_the_arc() {
         let noise = |k: usize| {
             DVec3::new(
                 ((k * 37) % 11) as f64 / 5.0 - 1.0,
@@ -474,6 +484,7 @@ mod tests {
                 0.0,
             ) * 0.004
         };
+
         let drawn: Vec<DVec3> = arc(0.6, 2.0, 14)
             .into_iter()
             .enumerate()
@@ -481,6 +492,7 @@ mod tests {
             .collect();
         let sketch = draw(&drawn, &SketchOptions::default());
         let m = 0.6 * (1.0 - 1_f64.cos());
+
         // The noise is 1.5 % of M; the knots see at most three times that.
         assert!(
             (sketch.middle_ordinate - m).abs() < 3.0 * 0.004
@@ -490,13 +502,14 @@ mod tests {
     }
 
     #[test]
-    fn a_straight_stroke_moves_nothing_even_on_a_sphere() {
+    fn a_straight_stroke_gives_zero_displacements_even_on_a_sphere() {
         let sphere = icosphere(5);
         let view = SketchCamera {
             eye: DVec3::new(0.0, 0.5, 4.0),
             target: DVec3::ZERO,
             ..camera()
         };
+
         let straight = [[330.0, 200.0], [480.0, 330.0]];
         let sketch = Sketch::from_stroke(
             &sphere,
@@ -506,6 +519,8 @@ mod tests {
             &SketchOptions::default(),
         )
         .unwrap();
+
+        // The curve bends in depth only, which does not count.
         let length = sketch.curve.length(&sphere).unwrap();
         assert!(
             sketch.middle_ordinate < 1e-6 * length,
@@ -536,10 +551,9 @@ mod tests {
             .collect();
         let mut reversed = drawn.clone();
         reversed.reverse();
-        let (there, mut back) = (
-            draw(&drawn, &SketchOptions::default()),
-            draw(&reversed, &SketchOptions::default()),
-        );
+
+        let there = draw(&drawn, &SketchOptions::default());
+        let mut back = draw(&reversed, &SketchOptions::default());
         back.pins.reverse();
         for (a, b) in there.pins.iter().zip(&back.pins) {
             assert!(
@@ -550,21 +564,24 @@ mod tests {
     }
 
     #[test]
-    fn the_pins_turn_and_grow_with_the_scene() {
-        let (turn, scale, shift) = (
-            DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 0.5).normalize(), 1.1),
-            250.0,
-            DVec3::new(3.0, -7.0, 40.0),
-        );
-        let carry = |p: DVec3| turn * p * scale + shift;
-        let (board, drawn) = (board(), pixels(&camera(), &arc(0.6, 1.5, 40)));
-        let moved: Vec<DVec3> = board.positions().iter().map(|p| carry(*p)).collect();
+    fn the_pins_rotate_and_scale_with_the_scene() {
+        let rotation = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 0.5).normalize(), 1.1);
+        let scale = 250.0;
+        let shift = DVec3::new(3.0, -7.0, 40.0);
+        let transform = |p: DVec3| rotation * p * scale + shift;
+        let board = board();
+        let drawn = pixels(&camera(), &arc(0.6, 1.5, 40));
+
+        // The same pixels in a rotated, scaled and translated scene.
+        let moved: Vec<DVec3> = board.positions().iter().map(|p| transform(*p)).collect();
+
         let view = SketchCamera {
-            eye: carry(camera().eye),
-            target: carry(camera().target),
-            up: turn * DVec3::Y,
+            eye: transform(camera().eye),
+            target: transform(camera().target),
+            up: rotation * DVec3::Y,
             ..camera()
         };
+
         let here = Sketch::from_stroke(
             &board,
             board.positions(),
@@ -573,19 +590,21 @@ mod tests {
             &SketchOptions::default(),
         )
         .unwrap();
+
         let there =
             Sketch::from_stroke(&board, &moved, &view, &drawn, &SketchOptions::default()).unwrap();
         for (a, b) in here.pins.iter().zip(&there.pins) {
             assert!(
                 a.at == b.at
-                    && (turn * a.displacement * scale).distance(b.displacement) < 1e-8 * scale
+                    && (rotation * a.displacement * scale).distance(b.displacement) < 1e-8 * scale
             );
         }
+
         assert!((there.radius - scale * here.radius).abs() < 1e-8 * scale);
     }
 
     #[test]
-    fn pins_that_fall_on_one_vertex_are_declined_and_may_lie_on_the_surface_instead() {
+    fn pins_on_one_vertex_are_an_error_and_pins_on_the_surface_are_not() {
         let board = board();
         let tiny = pixels(&camera(), &arc(0.004, 2.0, 20));
         let on = |place| {
@@ -597,10 +616,12 @@ mod tests {
                 &SketchOptions::default().with_pin_place(place),
             )
         };
+
         assert!(matches!(
             on(PinPlace::Vertex),
             Err(RigError::PinsCoincide { .. })
         ));
+
         let pins = on(PinPlace::Surface).unwrap().pins;
         let edge = board.mean_edge_length();
         assert!(
@@ -626,7 +647,7 @@ mod tests {
     }
 
     #[test]
-    fn the_face_s_corner_that_is_nearest_is_the_pin_not_the_last_one() {
+    fn the_pin_is_the_nearest_corner_of_the_face() {
         let board = board();
         let index = SurfaceIndex::new(&board).unwrap();
         for k in 0..40 {
@@ -637,6 +658,7 @@ mod tests {
             );
             let found = nearest_corner(&board, index.closest_point(point).unwrap().place, point);
             let distance = board.positions()[found as usize].distance(point);
+
             // In a grid of nearly square faces the corner is the nearest of all vertices, up to the
             // faces' shear.
             let best = board
@@ -644,6 +666,7 @@ mod tests {
                 .iter()
                 .map(|p| p.distance(point))
                 .fold(f64::INFINITY, f64::min);
+
             assert!(distance <= 1.5 * best, "{distance} {best}");
         }
     }

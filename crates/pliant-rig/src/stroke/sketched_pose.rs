@@ -1,52 +1,53 @@
-//! One stroke after the other, each on the pose so far.
+//! Poses from several strokes, each drawn on the pose so far.
 //!
-//! **Problem.** A brow is drawn, then the mouth on the face with the raised brow, then one pin is
-//! pulled a little further. What was drawn before should stay.
+//! **Problem.** A user draws a brow, then the mouth on the face with the raised brow, then moves
+//! one pin a little further. Earlier strokes should keep their effect.
 //!
-//! **Method.** Each stroke's pins are solved from the weights so far, together with the pins of the
-//! strokes before it, which hold the places they have reached. Fine tuning replaces the pins of the
-//! last stroke.
+//! **Method.** The pins of each stroke are solved from the weights so far, together with the pins
+//! of the strokes before it, which hold the positions that they reached. Fine tuning replaces the
+//! pins of the last stroke.
 //!
 //! **Source.** Çetinaslan, "Position Manipulation Techniques for Facial Animation", PhD thesis,
 //! Universidade do Porto, 2016, sections 3.2.1 (any number of further strokes) and 3.2.4 (dragging
 //! a pin of the curve afterwards).
 //!
-//! **Ours.** The thesis does not say what becomes of earlier pins. They hold what they reached, not
-//! what they were asked for: else what a limit held back in the mouth would pull again with every
-//! stroke on the brow. A new pin replaces an earlier one in the same place. Where a stroke can be
-//! read in several ways, the rig decides: what its sliders can follow was meant.
+//! **Departures.** The thesis does not define the treatment of earlier pins. They hold the
+//! positions that they reached, not their goals: otherwise a goal beyond the limits at the mouth
+//! would pull again with every stroke on the brow. A new pin replaces an earlier one at the same
+//! point. If a stroke has several interpretations, the first one that the sliders can follow is
+//! used.
 
 use glam::DVec3;
 
 use crate::{Explanation, Pin, PinResult, Pose, PoseSolver, Poser, Range, RigError};
 
-/// What becomes of a stroke's pins when the next one is drawn.
+/// How to treat the pins of a stroke when the next one is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Earlier {
-    /// They hold the places they have reached.
+pub enum EarlierStrokes {
+    /// They hold the positions that they reached.
     #[default]
     Held,
-    /// They let go.
-    LetGo,
+    /// They are released.
+    Released,
 }
 
-/// A pose that grows stroke by stroke.
+/// A pose that is built stroke by stroke.
 #[derive(Debug)]
 pub struct SketchedPose<'p> {
     poser: &'p Poser<'p>,
     solver: &'p dyn PoseSolver,
     range: Range,
-    earlier: Earlier,
+    earlier: EarlierStrokes,
     start: Vec<f64>,
     weights: Vec<f64>,
-    strokes: Vec<Vec<Drawn>>,
+    strokes: Vec<Vec<StrokePin>>,
     last: Option<Pose>,
-    problems: Vec<String>,
+    warnings: Vec<String>,
 }
 
-/// A pin and the place that its stroke asked for.
+/// A pin of a stroke and its goal.
 #[derive(Debug, Clone)]
-struct Drawn {
+struct StrokePin {
     pin: Pin,
     goal: DVec3,
 }
@@ -58,15 +59,15 @@ pub struct SketchedDrag {
     pub pins: Vec<Pin>,
     /// For each pin its stroke, counted from 0.
     pub strokes: Vec<usize>,
-    /// The pose, with what became of each pin.
+    /// The pose, with the result at each pin.
     pub pose: Pose,
-    /// Why it is as it is.
+    /// The contribution of each slider.
     pub explanation: Explanation,
 }
 
 impl<'p> SketchedPose<'p> {
-    /// *Ours*: a reading that leaves more than half of its way undone was not meant.
-    const HALF_WAY: f64 = 0.5;
+    /// *Chosen*: an interpretation fits if its relative residual is at most this.
+    const LARGEST_RESIDUAL: f64 = 0.5;
 
     /// A pose without strokes at `weights`; missing ones count as zero.
     #[must_use]
@@ -77,27 +78,26 @@ impl<'p> SketchedPose<'p> {
         range: Range,
     ) -> Self {
         weights.resize(poser.rig().targets().len(), 0.0);
-        let (start, strokes, problems) = (weights.clone(), Vec::new(), Vec::new());
         Self {
             poser,
             solver,
             range,
-            earlier: Earlier::default(),
-            start,
+            earlier: EarlierStrokes::default(),
+            start: weights.clone(),
             weights,
-            strokes,
+            strokes: Vec::new(),
             last: None,
-            problems,
+            warnings: Vec::new(),
         }
     }
 
-    /// What becomes of earlier strokes. Default: they are held.
+    /// How to treat the pins of earlier strokes. Default: they are held.
     #[must_use]
-    pub fn with_earlier(self, earlier: Earlier) -> Self {
+    pub fn with_earlier(self, earlier: EarlierStrokes) -> Self {
         Self { earlier, ..self }
     }
 
-    /// The vertices in the pose so far: what the next stroke is drawn on.
+    /// The vertex positions of the pose so far, on which the next stroke is drawn.
     #[must_use]
     pub fn positions(&self) -> Vec<DVec3> {
         self.poser.rig().evaluate(&self.weights)
@@ -109,80 +109,93 @@ impl<'p> SketchedPose<'p> {
         &self.weights
     }
 
-    /// Follows one more stroke, whose pins are on the pose so far.
+    /// Solves one more stroke, whose pins are on the pose so far.
     pub fn draw(&mut self, pins: &[Pin]) -> Result<(), RigError> {
         let pose = self.solve(pins)?;
         self.keep(pins, pose);
         Ok(())
     }
 
-    /// Follows one of several readings of a stroke: the first that comes at least half of its way,
-    /// else the one that comes closest. Returns which.
+    /// Solves one of several interpretations of a stroke: the first whose pins cover at least half
+    /// of their displacement, or else the one with the least residual. Returns its index.
     ///
     /// # Errors
     /// [`RigError::NoPins`] if there are none.
-    pub fn draw_first_that_fits(&mut self, readings: &[Vec<Pin>]) -> Result<usize, RigError> {
+    pub fn draw_first_that_fits(
+        &mut self,
+        interpretations: &[Vec<Pin>],
+    ) -> Result<usize, RigError> {
         let mut best: Option<(usize, Pose, f64)> = None;
-        for (k, pins) in readings.iter().enumerate() {
+        for (k, pins) in interpretations.iter().enumerate() {
             let pose = self.solve(pins)?;
-            let miss = relative_miss(pins, &pose.pins[pose.pins.len() - pins.len()..]);
-            if best.as_ref().is_none_or(|(_, _, least)| miss < *least) {
-                best = Some((k, pose, miss));
+            let own = &pose.pins[pose.pins.len() - pins.len()..];
+            let residual = relative_residual(pins, own);
+            if best.as_ref().is_none_or(|(_, _, least)| residual < *least) {
+                best = Some((k, pose, residual));
             }
-            if miss <= Self::HALF_WAY {
+
+            // The order of the interpretations is their priority.
+            if residual <= Self::LARGEST_RESIDUAL {
                 break;
             }
         }
+
         let (k, pose, _) = best.ok_or(RigError::NoPins)?;
-        self.keep(&readings[k], pose);
+        self.keep(&interpretations[k], pose);
         Ok(k)
     }
 
-    /// Follows other pins in the place of the last stroke's, from the pose so far: fine tuning.
+    /// Replaces the pins of the last stroke and solves from the pose so far: fine tuning.
     pub fn redraw(&mut self, pins: &[Pin]) -> Result<(), RigError> {
         self.strokes.pop();
         self.draw(pins)
     }
 
-    /// The pose for more pins, with earlier ones held first.
+    /// The pose for more pins, together with earlier ones, which come first.
     fn solve(&self, pins: &[Pin]) -> Result<Pose, RigError> {
-        let replaced = |drawn: &&Drawn| pins.iter().any(|pin| pin.at == drawn.pin.at);
-        let held = self
-            .strokes
-            .iter()
-            .flatten()
-            .filter(|drawn| self.earlier == Earlier::Held && !replaced(drawn));
-        let all: Vec<Pin> = held
-            .map(|drawn| drawn.pin.held())
-            .chain(pins.iter().cloned())
-            .collect();
+        let mut all = Vec::new();
+        if self.earlier == EarlierStrokes::Held {
+            for earlier in self.strokes.iter().flatten() {
+                if pins.iter().all(|pin| pin.at != earlier.pin.at) {
+                    all.push(earlier.pin.held());
+                }
+            }
+        }
+        all.extend_from_slice(pins);
+
+        let displacements: Vec<DVec3> = all.iter().map(|pin| pin.displacement).collect();
         let mut grab = self
             .poser
             .grab(&self.weights, &all, self.solver, self.range)?;
-        Ok(grab.solve(&all.iter().map(|pin| pin.displacement).collect::<Vec<_>>()))
+        Ok(grab.solve(&displacements))
     }
 
+    /// Stores a stroke and its pose; its pins replace earlier ones at the same points.
     fn keep(&mut self, pins: &[Pin], pose: Pose) {
-        let places = self.positions();
         for stroke in &mut self.strokes {
             stroke.retain(|earlier| pins.iter().all(|pin| pin.at != earlier.pin.at));
         }
-        let goal =
-            |pin: &Pin| pin.support(self.poser.rig().neutral()).of(&places) + pin.displacement;
-        self.strokes.push(
-            pins.iter()
-                .map(|pin| Drawn {
-                    goal: goal(pin),
-                    pin: pin.clone(),
-                })
-                .collect(),
-        );
+
+        let positions = self.positions();
+        let mesh = self.poser.rig().neutral();
+        let mut stroke = Vec::with_capacity(pins.len());
+        for pin in pins {
+            stroke.push(StrokePin {
+                goal: pin.support(mesh).of(&positions) + pin.displacement,
+                pin: pin.clone(),
+            });
+        }
+        self.strokes.push(stroke);
+
         self.weights.clone_from(&pose.weights);
-        for problem in &pose.problems {
-            if !self.problems.contains(problem) {
-                self.problems.push(problem.clone());
+
+        // A warning is reported once, whatever stroke gave it.
+        for warning in &pose.warnings {
+            if !self.warnings.contains(warning) {
+                self.warnings.push(warning.clone());
             }
         }
+
         self.last = Some(pose);
     }
 
@@ -193,38 +206,45 @@ impl<'p> SketchedPose<'p> {
     pub fn finish(&self) -> Result<SketchedDrag, RigError> {
         let last = self.last.as_ref().ok_or(RigError::NoPins)?;
         let mesh = self.poser.rig().neutral();
-        let (before, after) = (self.poser.rig().evaluate(&self.start), self.positions());
-        let (mut pins, mut strokes, mut results) = (Vec::new(), Vec::new(), Vec::new());
-        for (stroke, drawn) in self
-            .strokes
-            .iter()
-            .enumerate()
-            .flat_map(|(k, stroke)| stroke.iter().map(move |drawn| (k, drawn)))
-        {
-            let support = drawn.pin.support(mesh);
-            let reached = support.of(&after);
-            let (across, goal) = drawn.pin.aim.measure(reached, drawn.goal);
-            results.push(PinResult {
-                goal,
-                reached,
-                error: (across * (goal - reached)).length(),
-            });
-            pins.push(Pin {
-                displacement: drawn.goal - support.of(&before),
-                ..drawn.pin.clone()
-            });
-            strokes.push(stroke);
+        let before = self.poser.rig().evaluate(&self.start);
+        let after = self.positions();
+
+        let mut pins = Vec::new();
+        let mut strokes = Vec::new();
+        let mut results = Vec::new();
+        for (k, stroke) in self.strokes.iter().enumerate() {
+            for StrokePin { pin, goal } in stroke {
+                let support = pin.support(mesh);
+                pins.push(Pin {
+                    displacement: *goal - support.of(&before),
+                    ..pin.clone()
+                });
+                strokes.push(k);
+
+                // The result is measured from the final pose.
+                let reached = support.of(&after);
+                let (projection, goal) = pin.aim.projection_and_goal(reached, *goal);
+                results.push(PinResult {
+                    goal,
+                    reached,
+                    error: (projection * (goal - reached)).length(),
+                });
+            }
         }
+
         let pose = Pose {
             weights: self.weights.clone(),
             pins: results,
-            problems: self.problems.clone(),
+            warnings: self.warnings.clone(),
             ..last.clone()
         };
+
+        // One drag from the start with all pins explains the whole pose.
         let explanation = self
             .poser
             .grab(&self.start, &pins, self.solver, self.range)?
             .explain(&pose);
+
         Ok(SketchedDrag {
             pins,
             strokes,
@@ -234,18 +254,22 @@ impl<'p> SketchedPose<'p> {
     }
 }
 
-/// How much of the way of pins is left, as a root mean square.
-fn relative_miss(pins: &[Pin], results: &[PinResult]) -> f64 {
-    let left: f64 = results
-        .iter()
-        .map(|result| result.error * result.error)
-        .sum();
-    let way = |(pin, result): (&Pin, &PinResult)| {
-        let (across, _) = pin.aim.measure(result.goal - pin.displacement, result.goal);
-        (across * pin.displacement).length_squared()
-    };
-    let way: f64 = pins.iter().zip(results).map(way).sum();
-    if way > 0.0 { (left / way).sqrt() } else { 0.0 }
+/// The root of the squared errors of pins relative to their squared displacements.
+fn relative_residual(pins: &[Pin], results: &[PinResult]) -> f64 {
+    let mut squared_error = 0.0;
+    let mut squared_displacement = 0.0;
+    for (pin, result) in pins.iter().zip(results) {
+        squared_error += result.error * result.error;
+        let start = result.goal - pin.displacement;
+        let (projection, _) = pin.aim.projection_and_goal(start, result.goal);
+        squared_displacement += (projection * pin.displacement).length_squared();
+    }
+
+    if squared_displacement > 0.0 {
+        (squared_error / squared_displacement).sqrt()
+    } else {
+        0.0
+    }
 }
 
 #[cfg(test)]
@@ -257,8 +281,9 @@ mod tests {
 
     const SIDE: usize = 10;
 
-    fn bump(center: DVec3, way: DVec3, reach: f64) -> Vec<Vec3> {
-        let lift = |p: &DVec3| (way * (1.0 - p.distance(center) / reach).max(0.0)).as_vec3();
+    fn bump(center: DVec3, displacement: DVec3, reach: f64) -> Vec<Vec3> {
+        let lift =
+            |p: &DVec3| (displacement * (1.0 - p.distance(center) / reach).max(0.0)).as_vec3();
         flat_sheet(SIDE, 0.0).positions().iter().map(lift).collect()
     }
 
@@ -272,14 +297,17 @@ mod tests {
     const CORNERS: [usize; 2] = [0, SIDE * (SIDE + 1)];
 
     #[test]
-    fn an_earlier_stroke_stays_where_it_was_unless_it_lets_go() {
+    fn an_earlier_stroke_is_held_unless_it_is_released() {
         let (rig, solver) = (rig(), PseudoInverse);
         let poser = Poser::new(&rig).unwrap();
-        let miss = |earlier: Earlier| {
+        let miss = |earlier: EarlierStrokes| {
             let mut face =
                 SketchedPose::new(&poser, Vec::new(), &solver, Range::Free).with_earlier(earlier);
+
+            // The two sliders overlap.
             face.draw(&[Pin::new(CORNERS[0], DVec3::Z * 0.5)]).unwrap();
             face.draw(&[Pin::new(CORNERS[1], DVec3::Z * 0.4)]).unwrap();
+
             let drag = face.finish().unwrap();
             assert_eq!(drag.strokes, [0, 1]);
             assert!(
@@ -287,11 +315,17 @@ mod tests {
                 "the new stroke is followed: {:?}",
                 drag.pose.pins
             );
+
             drag.pose.pins[0].error
         };
-        assert!(miss(Earlier::Held) < 1e-12, "{}", miss(Earlier::Held));
+
         assert!(
-            miss(Earlier::LetGo) > 1e-3,
+            miss(EarlierStrokes::Held) < 1e-12,
+            "{}",
+            miss(EarlierStrokes::Held)
+        );
+        assert!(
+            miss(EarlierStrokes::Released) > 1e-3,
             "the sliders overlap, so that the second stroke moves the first"
         );
     }
@@ -303,7 +337,10 @@ mod tests {
         let mut face = SketchedPose::new(&poser, Vec::new(), &solver, Range::Clip);
         face.draw(&[Pin::new(CORNERS[0], DVec3::new(0.0, 0.3, 0.5))])
             .unwrap();
-        let (weights, reached) = (face.weights().to_vec(), face.positions()[CORNERS[0]]);
+
+        // The goal is beyond the limits; the pin holds the position that it reached.
+        let weights = face.weights().to_vec();
+        let reached = face.positions()[CORNERS[0]];
         face.draw(&[Pin::hold(CORNERS[1])]).unwrap();
         let worst = face
             .weights()
@@ -311,17 +348,18 @@ mod tests {
             .zip(&weights)
             .map(|(a, b)| (a - b).abs())
             .fold(0.0, f64::max);
+
         assert!(worst < 1e-9, "nothing new was asked for: {worst}");
         let first = face.finish().unwrap().pose.pins[0];
         assert!(
             (first.goal - DVec3::new(0.0, 0.3, 0.5)).length() < 1e-12 && first.error > 0.29,
-            "the report still tells the miss"
+            "the report still has the error"
         );
         assert!(first.reached.distance(reached) < 1e-9);
     }
 
     #[test]
-    fn fine_tuning_moves_one_pin_and_overdrawing_replaces_it() {
+    fn fine_tuning_moves_one_pin_and_a_new_stroke_replaces_it() {
         let (rig, solver) = (rig(), PseudoInverse);
         let poser = Poser::new(&rig).unwrap();
         let mut face = SketchedPose::new(&poser, Vec::new(), &solver, Range::Free);
@@ -329,20 +367,23 @@ mod tests {
             .unwrap();
         face.redraw(&[Pin::hold(CORNERS[0]), Pin::new(CORNERS[1], DVec3::Z * 0.2)])
             .unwrap();
+
+        // The first pin is held, the second moves by 0.2 from 0.3.
         let heights = CORNERS.map(|v| face.positions()[v].z);
         assert!(
             (heights[0] - 0.3).abs() < 1e-12 && (heights[1] - 0.5).abs() < 1e-12,
             "{heights:?}"
         );
         face.draw(&[Pin::new(CORNERS[1], DVec3::Z * -0.1)]).unwrap();
+
         let drag = face.finish().unwrap();
         assert_eq!(
             (drag.pins.len(), &drag.strokes[..]),
             (2, &[0, 1][..]),
-            "one pin in one place"
+            "one pin at one point"
         );
         assert!(
-            drag.pose.pins.iter().all(|pin| pin.error < 1e-12) && drag.pose.problems.is_empty()
+            drag.pose.pins.iter().all(|pin| pin.error < 1e-12) && drag.pose.warnings.is_empty()
         );
         assert!(
             (drag.pins[1].displacement.z - 0.4).abs() < 1e-12,
@@ -351,13 +392,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_reading_that_can_be_followed_is_taken() {
+    fn the_first_interpretation_that_fits_is_used() {
         let (rig, solver) = (rig(), Bounded::default());
         let poser = Poser::new(&rig).unwrap();
         let up = vec![Pin::new(CORNERS[0], DVec3::Z * 0.5)];
         let higher = vec![Pin::new(CORNERS[0], DVec3::Z * 0.9)];
         let aside = vec![Pin::new(CORNERS[0], DVec3::X * 0.5)];
         let askew = vec![Pin::new(CORNERS[0], DVec3::new(0.5, 0.0, 0.1))];
+
         for (readings, taken) in [
             ([&up, &higher], 0),
             ([&aside, &up], 1),
@@ -375,12 +417,14 @@ mod tests {
     }
 
     #[test]
-    fn a_pose_without_strokes_has_nothing_to_report() {
+    fn a_pose_without_strokes_has_no_report() {
         let (rig, solver) = (rig(), PseudoInverse);
         let poser = Poser::new(&rig).unwrap();
         let face = SketchedPose::new(&poser, vec![0.25], &solver, Range::Clip);
+
         assert_eq!(face.weights(), [0.25, 0.0, 0.0]);
         assert!(matches!(face.finish(), Err(RigError::NoPins)));
+
         let mut face = face;
         assert!(matches!(
             face.draw_first_that_fits(&[]),

@@ -1,10 +1,9 @@
-//! Curves that lie on a surface and move with it.
+//! Curves on a surface that move with it.
 //!
-//! **Problem.** A line drawn on a face should still be the brow's line when the brow has moved.
+//! **Problem.** A line that was drawn on a brow should stay on the brow when it moves.
 //!
-//! **Ours.** A curve is a list of places on triangles or vertices; its shape in a pose is the
-//! polyline through them. Places in between are the points of the surface that are nearest to the
-//! polyline's.
+//! **Method.** A curve is a list of surface points; its shape in a pose is the polyline through
+//! them. Points between them are the points of the surface nearest to the polyline.
 
 use glam::DVec3;
 use pliant_mesh::{Mesh, SurfaceIndex, SurfacePoint};
@@ -15,7 +14,7 @@ use crate::RigError;
 /// A curve on a mesh, open or closed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SurfaceCurve {
-    /// Places along it, in order; a closed curve goes from the last to the first.
+    /// Surface points along it, in order; a closed curve continues from the last to the first.
     pub points: Vec<SurfacePoint>,
     /// Whether it is a loop.
     pub closed: bool,
@@ -31,7 +30,7 @@ impl SurfaceCurve {
         }
     }
 
-    /// The open curve on the surface that follows points near it.
+    /// The open curve of the surface points nearest to `points`.
     pub(crate) fn nearest(index: &SurfaceIndex, points: &[DVec3]) -> Result<Self, RigError> {
         let found = index.closest_points(points)?;
         Ok(Self {
@@ -49,9 +48,12 @@ impl SurfaceCurve {
         }
     }
 
-    /// Declines places beside the mesh.
+    /// Returns an error if a point is not on the mesh.
     pub fn check(&self, mesh: &Mesh) -> Result<(), RigError> {
-        Ok(self.points.iter().try_for_each(|point| point.check(mesh))?)
+        for point in &self.points {
+            point.check(mesh)?;
+        }
+        Ok(())
     }
 
     /// Its points in space on a posed mesh.
@@ -88,9 +90,11 @@ mod tests {
         let sheet = flat_sheet(4, 0.0);
         let row = SurfaceCurve::through_vertices(&[0, 1, 2, 3, 4]);
         assert!((row.length(&sheet).unwrap() - 1.0).abs() < 1e-15);
+
         let wide = sheet
             .posed(sheet.positions().iter().map(|p| *p * 3.0).collect())
             .unwrap();
+
         assert!((row.length(&wide).unwrap() - 3.0).abs() < 1e-14);
         let around = SurfaceCurve::through_vertices(&[0, 4, 24, 20]).closed();
         assert!((around.length(&sheet).unwrap() - 4.0).abs() < 1e-14);

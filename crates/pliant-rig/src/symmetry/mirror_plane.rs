@@ -1,21 +1,23 @@
-//! The plane that a character is symmetric about.
+//! Detection of the mirror plane of a mesh.
 //!
-//! **Equation.** With the unit normal `n` and the offset `o`, a point goes to `x − 2 (n·x − o) n`
-//! and a displacement to `d − 2 (n·d) n`. Across an axis this only changes a sign, so that
-//! displacements are mirrored to the bit.
+//! **Equation.** With the unit normal `n` and the offset `o`, a point is mirrored to
+//! `x − 2 (n·x − o) n` and a displacement to `d − 2 (n·d) n`. For a plane orthogonal to an axis
+//! this only changes a sign, so that displacements are mirrored to the bit.
 //!
-//! **Ours.** The plane is found among those across the three axes, through the origin or the middle
-//! of the bounds: the one that carries most vertices onto vertices, x before y before z where they
-//! are equally good. Where none does, the model may stand askew: each plane is then turned and
-//! moved by Gauss and Newton's steps, so that images come to lie in the tangent planes of the
-//! vertices next to them (the point-to-plane iteration of Chen and Medioni, 1992, for a mirror).
+//! **Method.** The candidates are the planes orthogonal to the three axes, through the origin or
+//! the centre of the bounds. The one that maps most vertices onto vertices wins; of equally good
+//! ones, x before y before z. If none does, the model may be rotated: each plane is then fitted by
+//! Gauss–Newton steps, such that images lie in the tangent planes of the vertices next to them.
+//!
+//! **Source.** The fit is the point-to-plane iteration of Chen and Medioni, "Object modelling by
+//! registration of multiple range images", 1992, for a reflection.
 
 use pliant_mesh::glam::{DMat3, DVec3};
 use pliant_mesh::{Mesh, SurfaceIndex, vertex_normals};
 
 use super::point_grid::PointGrid;
 
-/// A plane to mirror at.
+/// A plane of reflection.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MirrorPlane {
     normal: DVec3,
@@ -23,14 +25,15 @@ pub struct MirrorPlane {
 }
 
 impl MirrorPlane {
-    /// A vertex carried this near to another, in mean edges, speaks for a plane.
-    const NEAR: f64 = 0.1;
-    /// Ours: on a surface, one vertex in thirty is that near by chance.
-    const LEAST_SHARE: f64 = 0.25;
-    /// A plane must be better by this share of the vertices than those before it.
-    const CLEARLY: f64 = 0.01;
+    /// The distance of an image from a vertex that counts as a match, relative to the mean edge
+    /// length.
+    const MATCH_DISTANCE: f64 = 0.1;
+    /// *Chosen*: on a surface, one vertex in thirty matches by chance.
+    const LEAST_MATCHES: f64 = 0.25;
+    /// A plane must match more vertices than those before it by this fraction.
+    const LEAST_IMPROVEMENT: f64 = 0.01;
 
-    /// The plane of all `x` with `normal · x = offset · |normal|`; nothing where the normal has no
+    /// The plane of all `x` with `normal · x = offset · |normal|`; `None` if the normal has no
     /// direction.
     #[must_use]
     pub fn new(normal: DVec3, offset: f64) -> Option<Self> {
@@ -38,10 +41,10 @@ impl MirrorPlane {
         offset.is_finite().then_some(Self { normal, offset })
     }
 
-    /// The plane across axis 0, 1 or 2 at a coordinate.
+    /// The plane orthogonal to axis 0, 1 or 2 at a coordinate.
     ///
     /// # Panics
-    /// Beyond three axes.
+    /// If `axis` is above 2.
     #[must_use]
     pub fn across(axis: usize, at: f64) -> Self {
         Self {
@@ -50,124 +53,150 @@ impl MirrorPlane {
         }
     }
 
-    /// The plane about which the mesh is symmetric; nothing where no plane near to one across an
-    /// axis carries a quarter of it onto itself.
+    /// The plane about which the mesh is symmetric; `None` if no plane near to one orthogonal to an
+    /// axis maps a quarter of the vertices onto vertices.
     #[must_use]
     pub fn find(mesh: &Mesh) -> Option<Self> {
         let diagonal = mesh.bounds()?.diagonal();
+
+        // Planes orthogonal to the axes first; they mirror to the bit.
         let candidates: Vec<Self> = (0..3).flat_map(|axis| candidates(mesh, axis)).collect();
-        let straight = best(mesh, &candidates);
-        if straight.is_some_and(|(share, _)| share >= Self::LEAST_SHARE) {
-            return straight.map(|(_, plane)| plane);
+        if let Some((matches, plane)) = best(mesh, &candidates)
+            && matches >= Self::LEAST_MATCHES
+        {
+            return Some(plane);
         }
+
         let fitted: Vec<Self> = candidates
             .iter()
             .map(|plane| plane.fitted(mesh, diagonal))
             .collect();
-        best(mesh, &fitted)
-            .filter(|(share, _)| *share >= Self::LEAST_SHARE)
-            .map(|(_, plane)| plane)
+        let (matches, plane) = best(mesh, &fitted)?;
+        (matches >= Self::LEAST_MATCHES).then_some(plane)
     }
 
-    /// The better of the planes across an axis through the origin and through the middle of the
-    /// bounds, whether or not the mesh is symmetric about it; nothing for a mesh without
+    /// The better of the planes orthogonal to an axis through the origin and through the centre of
+    /// the bounds, whether or not the mesh is symmetric about it; `None` for a mesh without
     /// vertices.
     ///
     /// # Panics
-    /// Beyond three axes.
+    /// If `axis` is above 2.
     #[must_use]
     pub fn find_across(mesh: &Mesh, axis: usize) -> Option<Self> {
         best(mesh, &candidates(mesh, axis)).map(|(_, plane)| plane)
     }
 
-    /// The plane about which the surface is most nearly symmetric, however it is meshed, and the
-    /// mean distance of images from the surface as a part of the diagonal; nothing for a mesh
-    /// without a surface. Planes near to those across an axis are looked at.
+    /// The plane about which the surface is most nearly symmetric, whatever its tessellation, and
+    /// the mean distance of images from the surface relative to the diagonal; `None` for a mesh
+    /// without a surface. Only planes near to those orthogonal to an axis are tested.
     #[must_use]
     pub fn find_on_surface(mesh: &Mesh) -> Option<(Self, f64)> {
         let diagonal = mesh.bounds()?.diagonal();
         let index = SurfaceIndex::new(mesh).ok()?;
-        let straight = (0..3).flat_map(|axis| candidates(mesh, axis));
-        let planes = straight.flat_map(|plane| [plane, plane.fitted(mesh, diagonal)]);
-        let judged = planes.map(|plane| {
-            let images: Vec<DVec3> = sample(mesh.positions())
-                .map(|p| plane.mirror_point(*p))
-                .collect();
-            let off = index
-                .closest_points(&images)
-                .ok()?
-                .iter()
-                .map(|found| found.distance)
-                .sum::<f64>();
-            Some((plane, off / (diagonal * images.len() as f64)))
-        });
-        judged
-            .flatten()
-            .reduce(|best, next| if next.1 < best.1 { next } else { best })
+
+        let mut best: Option<(Self, f64)> = None;
+        for candidate in (0..3).flat_map(|axis| candidates(mesh, axis)) {
+            for plane in [candidate, candidate.fitted(mesh, diagonal)] {
+                let Some((total, count)) = plane.total_distance(mesh, &index) else {
+                    continue;
+                };
+                let relative = total / (diagonal * count as f64);
+                if best.is_none_or(|(_, least)| relative < least) {
+                    best = Some((plane, relative));
+                }
+            }
+        }
+
+        best
     }
 
-    /// The share of (some thousand) vertices that are carried near to a vertex.
-    fn share(&self, points: &[DVec3], grid: &PointGrid<'_>, near: f64) -> f64 {
-        let sample = sample(points);
-        let count = sample.len();
-        let hits = sample
-            .filter(|p| {
-                grid.nearest(self.mirror_point(**p), near, |_| true)
-                    .is_some()
-            })
-            .count();
-        hits as f64 / count.max(1) as f64
+    /// The sum of the distances of mirrored sample vertices from the surface, and their number.
+    fn total_distance(&self, mesh: &Mesh, index: &SurfaceIndex) -> Option<(f64, usize)> {
+        let images: Vec<DVec3> = sample(mesh.positions())
+            .map(|p| self.mirror_point(*p))
+            .collect();
+        let closest = index.closest_points(&images).ok()?;
+        let sum = closest.iter().map(|found| found.distance).sum::<f64>();
+        Some((sum, images.len()))
     }
 
-    /// The plane fitted to the surface.
+    /// The fraction of sample vertices whose images are within `reach` of a vertex.
+    fn matches(&self, points: &[DVec3], grid: &PointGrid<'_>, reach: f64) -> f64 {
+        let mut matches = 0;
+        let mut count = 0;
+        for point in sample(points) {
+            let image = self.mirror_point(*point);
+            matches += usize::from(grid.nearest(image, reach, |_| true).is_some());
+            count += 1;
+        }
+        matches as f64 / count.max(1) as f64
+    }
+
+    /// The plane fitted to the surface, from this start.
     fn fitted(self, mesh: &Mesh, diagonal: f64) -> Self {
         const STEPS: i32 = 30;
-        let (points, normals) = (mesh.positions(), vertex_normals(mesh));
-        let reach = 0.06 * diagonal;
-        let grid = PointGrid::new(points, reach);
+
+        let points = mesh.positions();
+        let normals = vertex_normals(mesh);
+        let largest_reach = 0.06 * diagonal;
+        let grid = PointGrid::new(points, largest_reach);
+        let stride = points.len().div_ceil(SAMPLES).max(1);
+
         let mut plane = self;
         for step in 0..STEPS {
-            // From far, while the plane is far off, to near, where parts without an image no longer
-            // count.
-            let reach = reach * 0.85_f64.powi(step);
-            let pair = |(v, p): (usize, &DVec3)| {
-                let nearest = grid.nearest(plane.mirror_point(*p), reach, |_| true)?.index as usize;
-                let alike = plane.mirror_vector(normals[v]).dot(normals[nearest]) > 0.5;
-                alike.then_some((*p, points[nearest], normals[nearest]))
-            };
-            let stride = points.len().div_ceil(SAMPLES).max(1);
-            let pairs: Vec<_> = points
-                .iter()
-                .enumerate()
-                .step_by(stride)
-                .filter_map(pair)
-                .collect();
-            plane = plane.stepped(&pairs);
+            // The reach shrinks: at first the plane is inaccurate, at the end parts without an
+            // image must not count.
+            let reach = largest_reach * 0.85_f64.powi(step);
+            let mut pairs = Vec::new();
+            for v in (0..points.len()).step_by(stride) {
+                let image = plane.mirror_point(points[v]);
+                let Some(nearest) = grid.nearest(image, reach, |_| true) else {
+                    continue;
+                };
+                let w = nearest.index as usize;
+                if plane.mirror_vector(normals[v]).dot(normals[w]) > 0.5 {
+                    pairs.push(TangentPair {
+                        point: points[v],
+                        nearest: points[w],
+                        normal: normals[w],
+                    });
+                }
+            }
+
+            plane = plane.gauss_newton_step(&pairs);
         }
+
         plane
     }
 
-    /// One step of Gauss and Newton to images `m` of points `p` in tangent planes: `g · (m(p) − q)
-    /// = 0` for each `p`, `q`, `g`.
-    fn stepped(&self, pairs: &[(DVec3, DVec3, DVec3)]) -> Self {
+    /// One Gauss–Newton step for `g · (m(p) − q) = 0`: the image `m(p)` of each point `p` lies in
+    /// the tangent plane of its nearest vertex `q` with the normal `g`.
+    fn gauss_newton_step(&self, pairs: &[TangentPair]) -> Self {
         let n = self.normal;
         let (u, v) = n.any_orthonormal_pair();
-        // Tilts about the middle of the points hardly move the plane; about a far origin they
+
+        // A tilt about the centre of the points hardly moves the plane; about a far origin it
         // would.
-        let middle = pairs.iter().map(|(p, ..)| *p).sum::<DVec3>() / pairs.len().max(1) as f64;
-        let pivot = middle - n * self.distance(middle);
-        let (mut squares, mut gradient) = (DMat3::ZERO, DVec3::ZERO);
-        for &(p, q, g) in pairs {
-            let arm = p - pivot;
+        let sum = pairs.iter().map(|pair| pair.point).sum::<DVec3>();
+        let centre = sum / pairs.len().max(1) as f64;
+        let pivot = centre - n * self.distance(centre);
+
+        // Normal equations for two tilts and the shift along the normal.
+        let mut squares = DMat3::ZERO;
+        let mut gradient = DVec3::ZERO;
+        for pair in pairs {
+            let g = pair.normal;
+            let arm = pair.point - pivot;
             let tilt = |w: DVec3| -2.0 * (w.dot(arm) * n + n.dot(arm) * w).dot(g);
             let row = DVec3::new(tilt(u), tilt(v), 2.0 * n.dot(g));
             squares += DMat3::from_cols(row * row.x, row * row.y, row * row.z);
-            gradient += row * g.dot(self.mirror_point(p) - q);
+            gradient += row * g.dot(self.mirror_point(pair.point) - pair.nearest);
         }
+
         let step = -(squares.inverse() * gradient);
         let normal = (n + u * step.x + v * step.y).try_normalize();
         match normal.filter(|_| step.is_finite()) {
-            // The plane still goes through the pivot, moved along the normal.
+            // The plane passes through the pivot, moved along the normal.
             Some(normal) => Self {
                 normal,
                 offset: normal.dot(pivot + n * step.z),
@@ -182,13 +211,13 @@ impl MirrorPlane {
         self.normal
     }
 
-    /// How far along the normal it lies from the origin.
+    /// Its distance from the origin along the normal.
     #[must_use]
     pub fn offset(&self) -> f64 {
         self.offset
     }
 
-    /// How far in front of it a point is.
+    /// The signed distance of a point, positive in front of it.
     #[must_use]
     pub fn distance(&self, point: DVec3) -> f64 {
         self.normal.dot(point) - self.offset
@@ -207,38 +236,50 @@ impl MirrorPlane {
     }
 }
 
-/// How many vertices are enough to judge a plane by.
-const SAMPLES: usize = 4000;
-
-fn candidates(mesh: &Mesh, axis: usize) -> Vec<MirrorPlane> {
-    let center = mesh.bounds().map(|bounds| bounds.center()[axis]);
-    std::iter::once(0.0)
-        .chain(center)
-        .map(|at| MirrorPlane::across(axis, at))
-        .collect()
+/// A vertex and the vertex next to its image.
+struct TangentPair {
+    point: DVec3,
+    nearest: DVec3,
+    /// Of the surface at `nearest`.
+    normal: DVec3,
 }
 
-/// The first of the planes that carry most vertices onto vertices, with their share.
+/// The largest number of sample vertices that test a plane.
+const SAMPLES: usize = 4000;
+
+/// The planes orthogonal to an axis through the origin and the centre of the bounds.
+fn candidates(mesh: &Mesh, axis: usize) -> Vec<MirrorPlane> {
+    let mut planes = vec![MirrorPlane::across(axis, 0.0)];
+    if let Some(bounds) = mesh.bounds() {
+        planes.push(MirrorPlane::across(axis, bounds.center()[axis]));
+    }
+
+    planes
+}
+
+/// The first of the planes that map most vertices onto vertices, with the fraction of vertices.
 fn best(mesh: &Mesh, planes: &[MirrorPlane]) -> Option<(f64, MirrorPlane)> {
-    let near = MirrorPlane::NEAR * unit(mesh);
-    let grid = PointGrid::new(mesh.positions(), near);
+    let reach = MirrorPlane::MATCH_DISTANCE * length_unit(mesh);
+    let grid = PointGrid::new(mesh.positions(), reach);
     let mut best: Option<(f64, MirrorPlane)> = None;
+
     for plane in planes {
-        let share = plane.share(mesh.positions(), &grid, near);
-        if best.is_none_or(|(known, _)| share > known + MirrorPlane::CLEARLY) {
-            best = Some((share, *plane));
+        let matches = plane.matches(mesh.positions(), &grid, reach);
+        if best.is_none_or(|(most, _)| matches > most + MirrorPlane::LEAST_IMPROVEMENT) {
+            best = Some((matches, *plane));
         }
     }
+
     best
 }
 
-/// Some thousand of the points, evenly over their order.
+/// At most [`SAMPLES`] of the points, evenly over their order.
 fn sample(points: &[DVec3]) -> impl ExactSizeIterator<Item = &DVec3> {
     points.iter().step_by(points.len().div_ceil(SAMPLES).max(1))
 }
 
-/// The mean edge, or without edges a thousandth of the diagonal.
-pub(crate) fn unit(mesh: &Mesh) -> f64 {
+/// The mean edge length, or a thousandth of the diagonal for a mesh without edges.
+pub(crate) fn length_unit(mesh: &Mesh) -> f64 {
     let edge = mesh.mean_edge_length();
     if edge > 0.0 {
         edge
@@ -256,7 +297,8 @@ mod tests {
     #[test]
     fn mirroring_twice_returns_the_point_and_keeps_lengths() {
         let plane = MirrorPlane::new(DVec3::new(1.0, 2.0, -0.5), 0.7).unwrap();
-        let (point, vector) = (DVec3::new(0.3, -4.0, 1.0), DVec3::new(2.0, 0.1, 5.0));
+        let point = DVec3::new(0.3, -4.0, 1.0);
+        let vector = DVec3::new(2.0, 0.1, 5.0);
         assert!(
             plane
                 .mirror_point(plane.mirror_point(point))
@@ -273,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn the_plane_is_found_wherever_the_mesh_stands() {
+    fn the_plane_is_found_wherever_the_mesh_is_placed() {
         // An egg, pointed along x, so that only y and z are planes of symmetry.
         let sphere = icosphere(3);
         for shift in [DVec3::ZERO, DVec3::new(3.0, -2.0, 5.0)] {
@@ -285,27 +327,29 @@ mod tests {
             assert_eq!(plane.normal(), DVec3::Y);
             assert!((plane.offset() - shift.y).abs() < 1e-12);
         }
+
         assert_eq!(MirrorPlane::find(&bumpy_sheet(20, 0.3)), None);
     }
 
     #[test]
-    fn a_surface_without_mirrored_vertices_still_has_its_plane() {
-        // An egg, pointed along x and flat along z, of a sphere that was turned before: no vertex
-        // has an image.
-        let turn = DMat3::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize(), 0.7);
+    fn the_plane_of_a_surface_is_found_without_mirrored_vertices() {
+        // An egg, pointed along x and flat along z, of a rotated sphere: no vertex has an image.
+        let rotation = DMat3::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize(), 0.7);
         let sphere = icosphere(4);
-        let egg = |p: &DVec3| turn.mul_vec3(*p) * DVec3::new(1.5, 1.0, 0.6);
+        let egg = |p: &DVec3| rotation.mul_vec3(*p) * DVec3::new(1.5, 1.0, 0.6);
         let pointed =
             |p: DVec3| DVec3::new(p.x, p.y * (1.0 + 0.3 * p.x) + 0.2 * p.x * p.x, p.z + 4.0);
+
         let mesh = sphere
             .posed(sphere.positions().iter().map(|p| pointed(egg(p))).collect())
             .unwrap();
-        let (plane, off) = MirrorPlane::find_on_surface(&mesh).unwrap();
+        let (plane, distance) = MirrorPlane::find_on_surface(&mesh).unwrap();
+
         assert!(
             plane.normal().z.abs() > 0.999
                 && (plane.offset().abs() - 4.0).abs() < 0.01
-                && off < 1e-3,
-            "{plane:?} {off}"
+                && distance < 1e-3,
+            "{plane:?} {distance}"
         );
     }
 }

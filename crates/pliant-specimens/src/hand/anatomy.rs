@@ -1,4 +1,4 @@
-//! Bones and flesh of a right hand, in centimetres: fingers along `+y`, the palm faces `+z`, the
+//! Bones and solids of a right hand, in centimetres: fingers along `+y`, the palm faces `+z`, the
 //! thumb is at `+x`.
 
 use pliant_mesh::glam::{DMat3, DVec3, dvec3 as at};
@@ -32,7 +32,7 @@ impl Digit {
         (self.pulp - along * along.dot(self.pulp)).normalize()
     }
 
-    /// Bending joint `k` turns about this axis.
+    /// Bending joint `k` rotates about this axis.
     pub(super) fn hinge(&self, k: usize) -> DVec3 {
         self.along(k).cross(self.inward(k))
     }
@@ -60,6 +60,7 @@ pub(super) fn anatomy() -> Anatomy {
     let mut skeleton = Skeleton::default();
     skeleton.add("forearm", None, at(0.0, -5.0, 0.0), at(0.0, 0.0, 0.0));
     skeleton.add("palm", Some(FOREARM), at(0.0, 0.2, 0.0), at(0.5, 9.0, 0.0));
+
     let mut digits = [
         thumb(),
         finger(
@@ -91,9 +92,13 @@ pub(super) fn anatomy() -> Anatomy {
             [0.83, 0.72, 0.64, 0.53],
         ),
     ];
+
+    // Every digit is a chain of three bones on the palm.
     for digit in &mut digits {
         digit.first_bone = skeleton.add_chain(digit.name, PALM, &digit.joints)[0];
     }
+
+    // The palm is the trunk of the implicit surface; digits are limbs that join it.
     let mut limbs = vec![palm(&digits)];
     limbs.extend(digits.iter().map(|digit| {
         if digit.name == "thumb" {
@@ -102,6 +107,7 @@ pub(super) fn anatomy() -> Anatomy {
             finger_flesh(digit)
         }
     }));
+
     Anatomy {
         skeleton,
         digits,
@@ -119,11 +125,13 @@ fn finger(
     lengths: [f64; 3],
     radii: [f64; 4],
 ) -> Digit {
+    // A straight finger, which leans sideways a little.
     let along = at(lean, 1.0, 0.0).normalize();
     let mut joints = [knuckle; 4];
     for k in 0..3 {
         joints[k + 1] = joints[k] + along * lengths[k];
     }
+
     Digit {
         name,
         joints,
@@ -151,6 +159,7 @@ fn thumb() -> Digit {
 fn palm(digits: &[Digit; 5]) -> Limb {
     let mut palm = Limb::new(0.0, 0.45);
     let flat = |solid: Solid, factor: f64| solid.flattened(DVec3::Z, factor);
+
     // The forearm narrows to the wrist.
     palm.add(flat(
         Solid::cone(
@@ -161,6 +170,7 @@ fn palm(digits: &[Digit; 5]) -> Limb {
         ),
         0.70,
     ));
+
     palm.add(
         flat(
             Solid::cone(
@@ -173,6 +183,7 @@ fn palm(digits: &[Digit; 5]) -> Limb {
         )
         .filleted(0.5),
     );
+
     // The bones of the palm, splayed from the wrist, and their heads, the knuckles.
     let roots = [
         at(0.95, 1.6, -0.15),
@@ -180,6 +191,7 @@ fn palm(digits: &[Digit; 5]) -> Limb {
         at(-0.45, 1.5, -0.15),
         at(-1.15, 1.7, -0.05),
     ];
+
     for (digit, root) in digits[1..].iter().zip(roots) {
         let knuckle = digit.joints[0];
         palm.add(
@@ -194,18 +206,23 @@ fn palm(digits: &[Digit; 5]) -> Limb {
             )
             .filleted(0.7),
         );
+
+        // The head of the bone shows as the knuckle on the back of the hand.
         palm.add(
             Solid::ball(PALM, knuckle + at(0.0, -0.1, -0.12), digit.radii[0] * 0.84).filleted(0.30),
         );
+
         // The pad under the knuckle.
         palm.add(
             Solid::ellipsoid(PALM, knuckle + at(0.0, -0.65, 0.36), at(0.90, 1.35, 0.52))
                 .filleted(0.7),
         );
     }
+
     // The edge of the hand under the little finger, and the heel of the palm.
     palm.add(Solid::ellipsoid(PALM, at(-2.10, 4.4, 0.48), at(1.45, 3.2, 1.00)).filleted(1.2));
     palm.add(Solid::ellipsoid(PALM, at(-1.40, 2.2, 0.45), at(1.15, 1.8, 0.92)).filleted(1.2));
+
     // The ball of the thumb, and the web to the index finger.
     let thumb = &digits[0];
     palm.add(
@@ -217,6 +234,7 @@ fn palm(digits: &[Digit; 5]) -> Limb {
         )
         .filleted(1.2),
     );
+
     palm.add(
         flat(
             Solid::cone(PALM, at(2.4, 6.9, 0.1), at(3.4, 5.2, 0.65), [0.72, 0.72]),
@@ -224,18 +242,22 @@ fn palm(digits: &[Digit; 5]) -> Limb {
         )
         .filleted(0.9),
     );
+
     // The cut through the forearm: so large a ball is flat here.
     palm.add(
         Solid::ball(FOREARM, at(0.0, -64.6, 0.0), 60.0)
             .carved()
             .filleted(0.9),
     );
+
     palm
 }
 
 fn finger_flesh(digit: &Digit) -> Limb {
     let mut flesh = Limb::new(0.50, 0.10);
     let bone = digit.first_bone;
+
+    // Slightly flattened cones along the bones.
     for k in 0..3 {
         let solid = Solid::cone(
             bone + k,
@@ -245,6 +267,7 @@ fn finger_flesh(digit: &Digit) -> Limb {
         );
         flesh.add(solid.flattened(digit.inward(k), 0.95).filleted(0.04));
     }
+
     // The broad root reaches its neighbours, which makes the webs.
     let middle = digit.joints[0].lerp(digit.joints[1], 0.45) + digit.inward(0) * 0.04;
     let root = Solid::cone(
@@ -253,6 +276,7 @@ fn finger_flesh(digit: &Digit) -> Limb {
         middle,
         [digit.radii[0] * 0.93, digit.radii[0] * 0.96],
     );
+
     flesh.add(root.flattened(digit.inward(0), 0.90).filleted(0.10));
     // Joints are a little wider than the bones between them; pads sit on the inside.
     for (k, size) in [(1, 0.96), (2, 0.95)] {
@@ -265,6 +289,8 @@ fn finger_flesh(digit: &Digit) -> Limb {
             .filleted(0.12),
         );
     }
+
+    // Pads between the joints, on the inside of the finger.
     for (k, place, size) in [(0, 0.66, 0.74), (1, 0.52, 0.78)] {
         let center = digit.joints[k].lerp(digit.joints[k + 1], place)
             + digit.inward(k) * digit.radii[k + 1] * 0.26;
@@ -275,6 +301,7 @@ fn finger_flesh(digit: &Digit) -> Limb {
         );
         flesh.add(oriented(bone + k, digit.axes(k), center, half).filleted(0.20));
     }
+
     add_tip(&mut flesh, digit, bone + 2);
     flesh
 }
@@ -282,6 +309,8 @@ fn finger_flesh(digit: &Digit) -> Limb {
 fn thumb_flesh(digit: &Digit) -> Limb {
     let mut flesh = Limb::new(0.90, 0.28);
     let bone = digit.first_bone;
+
+    // Slightly flattened cones along the bones.
     for k in 0..3 {
         let solid = Solid::cone(
             bone + k,
@@ -291,6 +320,8 @@ fn thumb_flesh(digit: &Digit) -> Limb {
         );
         flesh.add(solid.flattened(digit.inward(k), 0.92).filleted(0.06));
     }
+
+    // The two joints, a little wider than the bones between them.
     flesh.add(
         Solid::ball(
             bone + 1,
@@ -299,6 +330,7 @@ fn thumb_flesh(digit: &Digit) -> Limb {
         )
         .filleted(0.2),
     );
+
     flesh.add(
         Solid::ball(
             bone + 2,
@@ -307,6 +339,7 @@ fn thumb_flesh(digit: &Digit) -> Limb {
         )
         .filleted(0.15),
     );
+
     add_tip(&mut flesh, digit, bone + 2);
     flesh
 }
@@ -316,6 +349,8 @@ fn add_tip(flesh: &mut Limb, digit: &Digit, bone: usize) {
     let [.., before, tip] = digit.joints;
     let radius = digit.radii[3];
     let (along, inward) = (digit.along(2), digit.inward(2));
+
+    // The pulp, an ellipsoid towards the inside …
     flesh.add(
         oriented(
             bone,
@@ -325,6 +360,8 @@ fn add_tip(flesh: &mut Limb, digit: &Digit, bone: usize) {
         )
         .filleted(0.20),
     );
+
+    // … and the nail, a thin one on the outside.
     let nail = tip - along * radius * 0.06 - inward * radius * 0.60;
     flesh.add(oriented(bone, digit.axes(2), nail, at(0.76, 1.02, 0.38) * radius).filleted(0.03));
 }

@@ -11,8 +11,8 @@
 //! a fold and the bulges beside it inside; wrinkles that smooth out and a knuckle that stands out
 //! outside.
 //!
-//! **Ours.** All of it, with amplitudes set by eye; lines of the palm deepen as the thumb and the
-//! fingers close.
+//! **Departures.** The whole formula is our own, with amplitudes set by eye; lines of the palm
+//! deepen as the thumb and the fingers close.
 
 use std::f64::consts::TAU;
 
@@ -21,7 +21,7 @@ use pliant_mesh::{Mesh, vertex_normals, vertex_normals_into};
 
 use super::anatomy::{Anatomy, Digit};
 use super::poses::Gesture;
-use crate::math::{bell, cos, smooth_step};
+use crate::math::{bell, cos, smoothstep_between};
 use crate::skeleton::Skin;
 
 /// A vertex near a joint.
@@ -47,7 +47,7 @@ struct NearLine {
     closeness: f64,
 }
 
-/// What every vertex is close to, measured once on the open hand.
+/// The joints and palm lines near every vertex, measured once on the open hand.
 #[derive(Debug, Clone)]
 pub(super) struct Creases {
     joints: Vec<NearJoint>,
@@ -80,7 +80,7 @@ const PALM_LINES: [[[f64; 2]; 5]; 3] = [
 ];
 /// Width of a line, in centimetres.
 const LINE_WIDTH: f64 = 0.20;
-/// Depth of the lines of an open hand, and what closing it adds.
+/// Depth of the lines of an open hand, and the depth that closing it adds.
 const LINE_DEPTH: [f64; 2] = [0.055, 0.11];
 
 impl Creases {
@@ -90,30 +90,36 @@ impl Creases {
             joints: Vec::new(),
             lines: Vec::new(),
         };
+
         for (v, (&p, &n)) in mesh.positions().iter().zip(&normals).enumerate() {
             for (d, digit) in anatomy.digits.iter().enumerate() {
+                // How much the vertex follows the digit: creases fade out at its root.
                 let bones = digit.first_bone..digit.first_bone + 3;
                 let share: f64 = skin.weights[v]
                     .iter()
                     .filter(|(bone, _)| bones.contains(bone))
                     .map(|(_, w)| w)
                     .sum();
+
                 for joint in 1..3 {
                     creases
                         .joints
                         .extend(near_joint(v, p, n, d, digit, joint, share));
                 }
             }
+
+            // Lines of the palm lie only where the surface faces the palm's side.
             if n.z > 0.2 {
                 creases
                     .lines
-                    .extend(near_lines(v, p, smooth_step(0.2, 0.6, n.z)));
+                    .extend(near_lines(v, p, smoothstep_between(0.2, 0.6, n.z)));
             }
         }
+
         creases
     }
 
-    /// Folds the skinned `positions` as the gesture asks.
+    /// Adds the creases of the gesture to the skinned `positions`.
     pub(super) fn fold(
         &self,
         gesture: &Gesture,
@@ -122,25 +128,33 @@ impl Creases {
     ) -> Vec<DVec3> {
         let mut normals = vec![DVec3::ZERO; positions.len()];
         vertex_normals_into(mesh.topology(), mesh.triangles(), &positions, &mut normals);
+
+        // Heights add up over joints and lines, and are applied along the normals of the skinned
+        // pose.
         let mut heights = vec![0.0; positions.len()];
         for near in &self.joints {
             heights[near.vertex as usize] += near.share
                 * near.radius
                 * joint_height(near, gesture.bend_rad(near.digit, near.joint));
         }
+
+        // The first line follows the thumb, the others the fingers.
         let closing = [
             gesture.bend_rad(0, 0),
             gesture.bend_rad(1, 0),
             gesture.bend_rad(3, 0),
         ]
-        .map(|bend| smooth_step(0.05, 1.2, bend));
+        .map(|bend| smoothstep_between(0.05, 1.2, bend));
+
         for near in &self.lines {
             heights[near.vertex as usize] -=
                 near.closeness * (LINE_DEPTH[0] + LINE_DEPTH[1] * closing[near.line]);
         }
+
         for ((position, normal), height) in positions.iter_mut().zip(&normals).zip(&heights) {
             *position += *normal * *height;
         }
+
         positions
     }
 }
@@ -157,6 +171,7 @@ fn near_joint(
     let radius = digit.radii[joint];
     let along = (p - digit.joints[joint]).dot(digit.along(joint)) / radius;
     let inward = n.dot(digit.inward(joint));
+
     (share > 0.05 && along.abs() < 2.5).then_some(NearJoint {
         vertex: v as u32,
         digit: d,
@@ -171,9 +186,11 @@ fn near_joint(
 /// The displacement at a joint bent by `bend_rad`, in its radius.
 fn joint_height(near: &NearJoint, bend_rad: f64) -> f64 {
     let s = near.along;
-    let bent = smooth_step(0.0, 1.5, bend_rad);
-    let inside = smooth_step(0.1, 0.7, near.inward);
-    let outside = smooth_step(0.35, 0.85, -near.inward);
+    let bent = smoothstep_between(0.0, 1.5, bend_rad);
+    let inside = smoothstep_between(0.1, 0.7, near.inward);
+    let outside = smoothstep_between(0.35, 0.85, -near.inward);
+
+    // Amplitudes are relative to the joint's radius.
     let fold = -(0.045 + 0.13 * bent) * bell(s / 0.20);
     let bulges = 0.08 * bent * (bell((s - 0.55) / 0.35) + bell((s + 0.55) / 0.35));
     let wrinkles = 0.020 * (1.0 - bent) * cos(TAU * s / 0.50) * bell(s / 0.75);

@@ -1,8 +1,8 @@
-//! Named points on the back of the hand, joined as its bones are: what steers it, and the skeleton
-//! of its inverse kinematics.
+//! Landmarks on the back of the hand, connected as its bones are. They are control points and the
+//! skeleton of inverse kinematics.
 //!
-//! **Ours.** A point lies over each joint on the side away from the palm, where a marker would be
-//! glued, and one on each tip. The thumb's root has none: it moves with the palm.
+//! **Departures.** A point lies over each joint on the side away from the palm, where a marker
+//! would be glued, and one on each tip. The thumb's root has none: it moves with the palm.
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DVec3, dvec3 as at};
@@ -16,7 +16,7 @@ pub struct HandLandmark {
     pub name: String,
     /// The vertex there.
     pub vertex: u32,
-    /// Where in the list the point is that it hangs on; none for the forearm.
+    /// Index of the parent point in the list; none for the forearm.
     pub parent: Option<usize>,
     /// Whether it is the end of a limb.
     pub is_tip: bool,
@@ -30,12 +30,15 @@ pub(super) fn of(anatomy: &Anatomy, mesh: &Mesh) -> Vec<HandLandmark> {
         parent,
         is_tip: false,
     };
+
     let mut landmarks = vec![
         root("forearm", at(0.0, -4.0, -2.0), None),
         root("wrist", at(0.1, 0.2, -1.9), Some(0)),
         root("palm", at(0.3, 5.0, -1.6), Some(1)),
     ];
+
     for digit in &anatomy.digits {
+        // The thumb's first joint moves with the palm and has no point.
         let first = usize::from(digit.name == "thumb");
         for joint in first..4 {
             let parent = if joint == first {
@@ -57,6 +60,7 @@ pub(super) fn of(anatomy: &Anatomy, mesh: &Mesh) -> Vec<HandLandmark> {
             });
         }
     }
+
     landmarks
 }
 
@@ -86,10 +90,11 @@ mod tests {
     use super::super::landmarks as hand_landmarks;
 
     #[test]
-    fn points_are_distinct_and_hang_on_earlier_ones() {
+    fn landmarks_are_distinct_and_their_parents_come_first() {
         let points = hand_landmarks();
         assert_eq!(points.len(), 22);
         assert_eq!(points.iter().filter(|point| point.is_tip).count(), 5);
+
         for (k, point) in points.iter().enumerate() {
             assert!(
                 points[..k]

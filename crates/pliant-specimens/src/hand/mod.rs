@@ -1,8 +1,8 @@
-//! A hand that bends, with creases that come and go with its pose.
+//! A hand with 14 gestures and creases that depend on the pose.
 //!
-//! **Problem.** Learning detail from examples needs detail that truly depends on the pose.
+//! **Problem.** Learning detail from examples needs detail that depends on the pose.
 //!
-//! **Ours.** Bones and flesh ([`anatomy`]) make a surface ([`crate::surface_nets`]); gestures
+//! **Departures.** Bones and flesh ([`anatomy`]) make a surface ([`crate::surface_nets`]); gestures
 //! ([`poses`]) move it by its skin ([`crate::skeleton`]); then [`creases`] fold and bulge it along
 //! its normals. The open hand is the reference.
 
@@ -15,7 +15,7 @@ use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 use pliant_rig::{Clip, Rig};
 
-use crate::math::{bell, smooth_step};
+use crate::math::{bell, smoothstep_between};
 use crate::skeleton::Skin;
 use crate::surface_nets::{self, Grid};
 use anatomy::Anatomy;
@@ -43,6 +43,8 @@ struct Hand {
 impl Hand {
     fn new() -> Self {
         let anatomy = anatomy::anatomy();
+
+        // Surface, skin weights and creases all follow from the solids.
         let quads = surface_nets::mesh(&anatomy.body, &grid(), EVENING_ROUNDS);
         let skin = Skin::bind(
             &anatomy.body,
@@ -50,9 +52,11 @@ impl Hand {
             &quads,
             DIFFUSION_ROUNDS,
         );
+
         let parts = skin.parts(&anatomy.skeleton, &quads);
         let smooth = quads.into_mesh("hand", parts, |p| complexion(&anatomy, p));
         let creases = Creases::of(&anatomy, &smooth, &skin);
+
         Self {
             anatomy,
             skin,
@@ -65,7 +69,7 @@ impl Hand {
         let motions = self
             .anatomy
             .skeleton
-            .motions(&gesture.turns(&self.anatomy), DVec3::ZERO);
+            .motions(&gesture.rotations(&self.anatomy), DVec3::ZERO);
         self.skin.pose(&motions, self.smooth.positions())
     }
 
@@ -87,6 +91,7 @@ impl Hand {
             .expect("a pose has one position per vertex");
         let clip = Clip::new(name, open.clone(), gestures.iter().map(pose).collect())
             .expect("frames are poses of the mesh");
+
         (
             Rig::new(open, Vec::new()).expect("a rig without targets is always consistent"),
             clip,
@@ -120,7 +125,7 @@ fn named((rig, clip): (Rig, Clip)) -> (Rig, Vec<Clip>) {
     )
 }
 
-/// The hand and its clip `play`, which goes through some gestures and back to the open hand.
+/// The hand and its clip `play`, which shows some gestures and returns to the open hand.
 pub(crate) fn play() -> (Rig, Vec<Clip>) {
     let hand = Hand::new();
     let (rig, clip) = hand.with_clip("play", &poses::play(FRAMES_PER_GESTURE), |gesture| {
@@ -153,35 +158,38 @@ fn complexion(anatomy: &Anatomy, p: DVec3) -> DVec3 {
     let skin = DVec3::new(0.80, 0.60, 0.48);
     let rosy = DVec3::new(0.82, 0.50, 0.42);
     let nail = DVec3::new(0.90, 0.74, 0.68);
+
     let (mut warmth, mut plate) = (0.0_f64, 0.0_f64);
+
+    // Joints and tips are rosy …
     for digit in &anatomy.digits {
         for joint in &digit.joints {
             warmth = warmth.max(0.6 * bell(p.distance(*joint) / 1.3));
         }
-        let (tip, radius, along, inward) = (
-            digit.joints[3],
-            digit.radii[3],
-            digit.along(2),
-            digit.inward(2),
-        );
+
+        // … and the nail is an ellipse on the outside of the tip, in units of its radius.
+        let tip = digit.joints[3];
+        let radius = digit.radii[3];
+        let along = digit.along(2);
+        let inward = digit.inward(2);
         let offset = p - tip;
-        let (length, depth, across) = (
-            offset.dot(along) / radius - 0.1,
-            offset.dot(inward) / radius,
-            offset.dot(digit.hinge(2)) / radius,
-        );
+        let length = offset.dot(along) / radius - 0.1;
+        let depth = offset.dot(inward) / radius;
+        let across = offset.dot(digit.hinge(2)) / radius;
         let ellipse = length * length / 1.1 + across * across / 0.52;
         plate = plate.max(
-            (1.0 - smooth_step(0.75, 1.05, ellipse)) * (1.0 - smooth_step(-0.55, -0.35, depth)),
+            (1.0 - smoothstep_between(0.75, 1.05, ellipse))
+                * (1.0 - smoothstep_between(-0.55, -0.35, depth)),
         );
     }
+
     skin.lerp(rosy, warmth).lerp(nail, plate)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pliant_mesh::Health;
+    use pliant_mesh::MeshReport;
     use std::sync::LazyLock;
 
     /// Built once for all claims.
@@ -195,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hand_is_one_closed_healthy_surface_of_quads() {
+    fn the_hand_is_one_closed_quad_mesh_without_defects() {
         let (rig, _) = &*HAND;
         let mesh = rig.neutral();
         assert!(
@@ -203,8 +211,9 @@ mod tests {
             "{} vertices",
             mesh.vertex_count()
         );
+
         assert!(mesh.faces().all(|face| face.len() == 4));
-        let health = Health::of(mesh);
+        let health = MeshReport::of(mesh);
         assert!(
             health.problems().is_empty() && health.components == 1 && mesh.topology().is_closed()
         );
@@ -215,25 +224,29 @@ mod tests {
         let (rig, clips) = &*HAND;
         let clip = &clips[0];
         assert!(clip.frames().len() >= 10 && clip.frame_names().len() == clip.frames().len());
+
         for (k, frame) in clip.frames().iter().enumerate() {
             let name = &clip.frame_names()[k];
             assert!(
                 farthest(frame, rig.neutral().positions()) > 1.0,
                 "{name} is the open hand"
             );
+
             assert!(
                 clip.frames()[..k]
                     .iter()
                     .all(|other| farthest(frame, other) > 1.0),
                 "{name} is not new"
             );
+
             let posed = clip.mesh_at(k).unwrap();
             let volume = posed.signed_volume() / rig.neutral().signed_volume();
             assert!(
                 (volume - 1.0).abs() < 0.04,
                 "{name} has {volume} of the volume"
             );
-            assert_eq!(Health::of(&posed).degenerate_triangles, 0, "{name}");
+
+            assert_eq!(MeshReport::of(&posed).degenerate_triangles, 0, "{name}");
         }
     }
 
@@ -252,9 +265,11 @@ mod tests {
                 .iter()
                 .position(|p| p.y < -2.0)
                 .unwrap();
+
             assert_eq!(folded[forearm], skinned[forearm]);
             farthest(&folded, &skinned)
         };
+
         assert!(depth("fist") > 2.0 * depth("open"));
         assert!(depth("open") > 0.02);
     }
@@ -266,21 +281,24 @@ mod tests {
             let gesture = GESTURES.iter().find(|g| g.name == name).unwrap();
             let motions = anatomy
                 .skeleton
-                .motions(&gesture.turns(&anatomy), DVec3::ZERO);
+                .motions(&gesture.rotations(&anatomy), DVec3::ZERO);
             let digit = &anatomy.digits[digit];
+
             (
                 motions[digit.first_bone + 2].apply(digit.joints[3]),
                 motions[1],
             )
         };
+
         for digit in 1..5 {
             let (tip, palm) = tip("fist", digit);
-            let in_palm = palm.turn.conjugate() * (tip - palm.shift);
+            let in_palm = palm.rotation.conjugate() * (tip - palm.shift);
             assert!(
                 in_palm.y < 8.0 && in_palm.z < 3.0,
                 "digit {digit} ends at {in_palm}"
             );
         }
+
         assert!(tip("pinch", 0).0.distance(tip("pinch", 1).0) < 1.5);
     }
 
@@ -290,6 +308,7 @@ mod tests {
         let frames = clips[0].frames();
         assert!(farthest(&frames[0], rig.neutral().positions()) < 1e-12);
         assert!(farthest(frames.last().unwrap(), rig.neutral().positions()) < 1e-12);
+
         let (_, gestures) = &*HAND;
         let shown = poses::PLAY.iter().map(|name| {
             gestures[0]
@@ -298,6 +317,7 @@ mod tests {
                 .position(|known| known == name)
                 .unwrap()
         });
+
         for gesture in shown {
             assert!(
                 frames

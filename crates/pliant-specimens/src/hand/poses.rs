@@ -3,7 +3,7 @@
 use pliant_mesh::glam::{DQuat, DVec3};
 
 use super::anatomy::Anatomy;
-use crate::math::turn;
+use crate::math::rotation_about;
 
 /// Bends of the three joints of a finger and its spread away from the middle one, in degrees.
 type FingerAngles = [f64; 4];
@@ -186,11 +186,11 @@ pub(super) const GESTURES: [Gesture; 14] = [
     ),
 ];
 
-/// The gestures that a play passes through.
+/// The gestures of the clip `play`, in order.
 pub(super) const PLAY: [&str; 5] = ["point", "victory", "pinch", "fist", "spread"];
 
-/// From the open hand through [`PLAY`] and back, each way in `steps` frames that start and end
-/// slowly.
+/// From the open hand through [`PLAY`] and back, each transition in `steps` frames that start and
+/// end slowly.
 pub(super) fn play(steps: usize) -> Vec<Gesture> {
     let named = |name: &&str| {
         *GESTURES
@@ -203,19 +203,22 @@ pub(super) fn play(steps: usize) -> Vec<Gesture> {
         .chain(PLAY.iter().map(named))
         .chain([Gesture::REST])
         .collect();
+
+    // The end of each transition is the start of the next one.
     let between = stops.windows(2).flat_map(|pair| {
         (0..steps).map(move |k| {
             pair[0].towards(
                 &pair[1],
-                crate::math::smooth_step(0.0, 1.0, k as f64 / steps as f64),
+                crate::math::smoothstep_between(0.0, 1.0, k as f64 / steps as f64),
             )
         })
     });
+
     between.chain([Gesture::REST]).collect()
 }
 
 impl Gesture {
-    /// A part of the way to another, angle by angle.
+    /// Interpolates linearly to another gesture, angle by angle.
     fn towards(&self, other: &Self, part: f64) -> Self {
         let mix = |from: f64, to: f64| from + part * (to - from);
         Self {
@@ -246,28 +249,35 @@ impl Gesture {
         self.wrist.to_radians()
     }
 
-    /// The turn of every bone against its parent.
-    pub(super) fn turns(&self, anatomy: &Anatomy) -> Vec<DQuat> {
-        let mut turns = anatomy.skeleton.rest();
-        turns[anatomy.skeleton.find("palm")] = turn(DVec3::X, self.wrist_rad());
+    /// The rotation of every bone against its parent.
+    pub(super) fn rotations(&self, anatomy: &Anatomy) -> Vec<DQuat> {
+        // The wrist and the root of the thumb rotate about the axes of the hand …
+        let mut rotations = anatomy.skeleton.rest();
+        rotations[anatomy.skeleton.find("palm")] = rotation_about(DVec3::X, self.wrist_rad());
+
         let [towards, across, away, twist, ..] = self.thumb.map(f64::to_radians);
         let thumb = &anatomy.digits[0];
-        turns[thumb.first_bone] = turn(DVec3::Z, towards)
-            * turn(DVec3::X, away)
-            * turn(DVec3::Y, across)
-            * turn(thumb.along(0), twist);
+        rotations[thumb.first_bone] = rotation_about(DVec3::Z, towards)
+            * rotation_about(DVec3::X, away)
+            * rotation_about(DVec3::Y, across)
+            * rotation_about(thumb.along(0), twist);
+
+        // … all other joints about their hinges.
         for (d, digit) in anatomy.digits.iter().enumerate() {
             for k in usize::from(d == 0)..3 {
-                turns[digit.first_bone + k] = turn(digit.hinge(k), self.bend_rad(d, k));
+                rotations[digit.first_bone + k] =
+                    rotation_about(digit.hinge(k), self.bend_rad(d, k));
             }
         }
+
         for (angles, digit) in self.fingers.iter().zip(&anatomy.digits[1..]) {
             // Away from the middle finger is towards the thumb for the index and towards −x for the
             // others.
             let sign = if digit.name == "index" { -1.0 } else { 1.0 };
-            let knuckle = &mut turns[digit.first_bone];
-            *knuckle = turn(DVec3::Z, sign * angles[3].to_radians()) * *knuckle;
+            let knuckle = &mut rotations[digit.first_bone];
+            *knuckle = rotation_about(DVec3::Z, sign * angles[3].to_radians()) * *knuckle;
         }
-        turns
+
+        rotations
     }
 }

@@ -1,46 +1,29 @@
-//! A head that can act: a friendly face with named expressions.
+//! A head with 51 named expressions.
 //!
 //! **Problem.** Posing, blending and learning need a face with production topology that anyone may
 //! use and that is the same on every machine.
 //!
-//! **Form.** [`sculpt`] is the head as a volume, [`layout`] the quads that cover it; [`relax`]
-//! draws the quads onto the volume. [`eye`], [`mouth`], [`nose`], [`ear`] and [`hair`] fill in what
-//! has a shape of its own. [`targets`] moves it all: [`lids`], [`jaw`], [`lips`] and [`brows`] are
-//! the muscles.
+//! **Implementation.** [`geometry`] builds the neutral head from a volume and a layout of quads;
+//! [`expressions`] moves it, muscle group by muscle group, and gives the targets their names.
 //!
-//! **Ours.** Everything: no scanned or third-party data. Lengths are centimetres, x points to the
-//! character's left, y up and z forward. Only the left half is computed, so both sides are mirror
-//! images to the bit; sines come from [`crate::math`], and all else is IEEE arithmetic and square
-//! roots.
+//! **Departures.** Everything is original: no scanned or third-party data. Lengths are centimetres,
+//! x points to the character's left, y up and z forward. Only the left half is computed, so both
+//! sides are mirror images to the bit; sines come from [`crate::math`], and all else is IEEE
+//! arithmetic and square roots.
 
-mod anatomy;
-mod brow;
-mod brows;
-mod ear;
-mod eye;
-mod face;
-mod hair;
-mod half;
-mod jaw;
-mod layout;
-mod lids;
-mod lips;
-mod mouth;
-mod nose;
-mod performance;
-mod relax;
-mod sculpt;
-mod targets;
-mod teeth;
+mod expressions;
+mod geometry;
 
-use face::Face;
-use half::{Half, Part};
 use pliant_mesh::glam::{DVec2, DVec3};
 use pliant_mesh::{CornerLayer, FaceLabels, Mesh, MeshBuilder};
 use pliant_rig::Rig;
 
 use crate::Performance;
-use sculpt::Sculpt;
+use expressions::face::Face;
+use expressions::{performance, targets};
+use geometry::half::{Half, Part};
+use geometry::sculpt::Sculpt;
+use geometry::{ear, eye, eyebrow, hair, layout, mouth, nose, relax, teeth};
 
 /// The head's rig and its performance.
 pub(crate) fn build() -> (Rig, Performance) {
@@ -59,22 +42,32 @@ fn rig() -> Rig {
 fn model_half() -> Half {
     let sculpt = Sculpt;
     let mut half = Half::default();
+
+    // The grid with its holes, and the parts whose rings must relax together with it.
     let grid = layout::lay(&mut half, sculpt);
-    let (eye_ring, mouth_ring) = (grid.ring(layout::EYE), grid.half_ring(layout::MOUTH));
+    let eye_ring = grid.ring(layout::EYE);
+    let mouth_ring = grid.half_ring(layout::MOUTH);
     eye::add_lids(&mut half, sculpt, &eye_ring);
     mouth::add_mouth(&mut half, sculpt, &mouth_ring);
+
     let on_skin: Vec<bool> = half.parts.iter().map(|p| *p != Part::Throat).collect();
-    let (ear_ring, nostril_ring) = (grid.ring(layout::EAR), grid.ring(layout::NOSTRIL));
+    let ear_ring = grid.ring(layout::EAR);
+    let nostril_ring = grid.ring(layout::NOSTRIL);
+
+    // Loops of ear and nostril are pinned before the skin relaxes between them.
     ear::place_root(&mut half, sculpt, &ear_ring);
     nose::place_rim(&mut half, sculpt, &nostril_ring);
     relax::relax(&mut half, sculpt, &on_skin, 20);
+
+    // Parts with shapes of their own come last: relaxation must not move them.
     hair::grow(&mut half, sculpt);
     ear::add_ear(&mut half, sculpt, &ear_ring);
     nose::add_nostril(&mut half, &nostril_ring);
     eye::add_eyeball(&mut half);
-    brow::add_brow(&mut half, sculpt);
+    eyebrow::add_brow(&mut half, sculpt);
     teeth::add_teeth(&mut half, sculpt);
     teeth::add_tongue(&mut half, sculpt);
+
     half
 }
 
@@ -85,6 +78,7 @@ fn mirror(half: &Half) -> Mesh {
         positions: half.points.clone(),
         ..Default::default()
     };
+
     let image: Vec<u32> = (0..half.points.len())
         .map(|v| {
             if half.midline[v] {
@@ -95,6 +89,8 @@ fn mirror(half: &Half) -> Mesh {
             builder.positions.len() as u32 - 1
         })
         .collect();
+
+    // The mirror image of a quad has the opposite orientation.
     for quad in &half.quads {
         builder.push_face(quad);
     }
@@ -102,18 +98,20 @@ fn mirror(half: &Half) -> Mesh {
         let [a, b, c, d] = quad.map(|v| image[v as usize]);
         builder.push_face(&[a, d, c, b]);
     }
+
     builder.materials =
         FaceLabels::from_names(half.materials.iter().chain(&half.materials).copied());
     builder
         .uv_layers
         .push(unwrap(&builder.positions, &builder.corners));
+
     builder
         .build()
         .expect("the halves name only their own vertices")
 }
 
 /// Texture coordinates: directions from the head's middle on an equal-area disc around the face,
-/// without a seam. What lies inside the mouth overlaps.
+/// without a seam. Coordinates inside the mouth overlap.
 fn unwrap(positions: &[DVec3], corners: &[u32]) -> CornerLayer<DVec2> {
     let place = |p: &DVec3| {
         let d = (*p - DVec3::new(0.0, -2.0, 0.0)).normalize_or_zero();
@@ -121,6 +119,7 @@ fn unwrap(positions: &[DVec3], corners: &[u32]) -> CornerLayer<DVec2> {
         DVec2::splat(0.5) + DVec2::new(d.x, d.y) * (0.25 * (2.0 / (1.0 + d.z).max(1e-9)).sqrt())
     };
     let values = positions.iter().map(place).collect();
+
     CornerLayer {
         name: "front".into(),
         values,

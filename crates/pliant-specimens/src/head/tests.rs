@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use pliant_mesh::Health;
+use pliant_mesh::MeshReport;
 use pliant_mesh::glam::{DVec3, Vec3};
 use pliant_rig::{Rig, Target};
 
-use super::face::Face;
-use super::half::Part;
-use super::sculpt::Sculpt;
-use super::{anatomy as an, eye, model_half, mouth};
+use super::expressions::face::Face;
+use super::geometry::half::Part;
+use super::geometry::sculpt::Sculpt;
+use super::geometry::{anatomy as an, eye, mouth};
+use super::model_half;
 
 /// Names of ARKit's sliders, the tongue's aside.
 const ARKIT: &[&str] = &[
@@ -77,7 +78,7 @@ fn rig() -> &'static Rig {
     &RIG
 }
 
-/// What the vertices of the left half, which come first, belong to.
+/// The left half of the face, whose vertices come first.
 fn face() -> &'static Face {
     static FACE: LazyLock<Face> = LazyLock::new(|| Face::new(model_half(), Sculpt));
     &FACE
@@ -109,11 +110,13 @@ fn images(rig: &Rig) -> Vec<usize> {
         .enumerate()
         .map(|(v, &p)| (bits(p), v))
         .collect();
+
     assert_eq!(
         places.len(),
         rig.neutral().vertex_count(),
         "no two vertices share a place"
     );
+
     rig.neutral()
         .positions()
         .iter()
@@ -141,7 +144,7 @@ fn eye_vertex(face: &Face, ring: usize, step: usize) -> usize {
 }
 
 #[test]
-fn the_mesh_is_all_quads_without_any_trouble() {
+fn the_mesh_consists_of_quads_without_defects() {
     let rig = rig();
     let mesh = rig.neutral();
     assert!(
@@ -149,11 +152,14 @@ fn the_mesh_is_all_quads_without_any_trouble() {
         "{} vertices",
         mesh.vertex_count()
     );
+
     assert!(mesh.faces().all(|face| face.len() == 4));
-    let health = Health::of(mesh);
+    let health = MeshReport::of(mesh);
     assert_eq!(health.problems(), Vec::<String>::new());
+
     // Skin; eyeballs and brows in pairs; two rows of teeth and the tongue.
     assert_eq!((health.components, health.unused_vertices), (8, 0));
+
     // The neck, and the lids' insides behind the eyeballs.
     assert_eq!(health.boundary_loops, 3);
 }
@@ -177,6 +183,7 @@ fn left_and_right_are_mirror_images_to_the_bit() {
             .map(|v| dense[image[v]] * Vec3::new(-1.0, 1.0, 1.0))
             .collect::<Vec<_>>()
     };
+
     for target in rig.targets() {
         let partner = match (
             target.name.strip_suffix("Left"),
@@ -186,6 +193,7 @@ fn left_and_right_are_mirror_images_to_the_bit() {
             (_, Some(base)) => format!("{base}Left"),
             _ => target.name.clone(),
         };
+
         let partner = find(rig, &partner);
         assert_eq!(
             mirrored(target),
@@ -193,6 +201,7 @@ fn left_and_right_are_mirror_images_to_the_bit() {
             "{}",
             target.name
         );
+
         for (own, other) in target.in_betweens.iter().zip(&partner.in_betweens) {
             let own = Target {
                 name: String::new(),
@@ -200,11 +209,13 @@ fn left_and_right_are_mirror_images_to_the_bit() {
                 deltas: own.deltas.clone(),
                 in_betweens: Vec::new(),
             };
+
             let other = Target {
                 vertices: other.vertices.clone(),
                 deltas: other.deltas.clone(),
                 ..own.clone()
             };
+
             assert_eq!(
                 mirrored(&own),
                 other.to_dense(image.len()),
@@ -224,7 +235,7 @@ fn every_slider_but_the_tongues_has_its_arkit_name() {
 }
 
 #[test]
-fn targets_are_finite_local_and_do_something() {
+fn targets_are_finite_local_and_move_something() {
     let rig = rig();
     rig.require_finite().unwrap();
     for target in rig.targets() {
@@ -235,6 +246,7 @@ fn targets_are_finite_local_and_do_something() {
             target.name,
             100.0 * share
         );
+
         let largest = target.deltas.iter().map(|d| d.length()).fold(0.0, f32::max);
         assert!(
             (0.1..6.0).contains(&largest),
@@ -289,10 +301,9 @@ fn no_target_moves_scalp_ears_or_the_edge_of_the_neck() {
 fn a_blink_closes_the_eye() {
     let rig = rig();
     let face = face();
-    let (rest, shut) = (
-        rig.neutral().positions(),
-        posed(rig, &[("eyeBlinkLeft", 1.0)]),
-    );
+    let rest = rig.neutral().positions();
+    let shut = posed(rig, &[("eyeBlinkLeft", 1.0)]);
+
     let ring = eye::MARGIN_INNER;
     let pairs: Vec<[usize; 2]> = (1..24)
         .map(|k| {
@@ -302,14 +313,17 @@ fn a_blink_closes_the_eye() {
             ]
         })
         .collect();
+
     let gap = |points: &[DVec3]| {
         pairs
             .iter()
             .map(|&[u, l]| points[u].distance(points[l]))
             .fold(0.0, f64::max)
     };
+
     let (open, closed) = (gap(rest), gap(&shut));
     assert!(open > 1.5 && closed < 0.02 * open, "{closed} of {open}");
+
     // The upper lid stays above the lower one: they meet and do not pass.
     assert!(pairs.iter().all(|&[u, l]| shut[u].y >= shut[l].y));
 }
@@ -319,6 +333,7 @@ fn lids_stay_outside_the_eyeball_at_every_weight() {
     let rig = rig();
     let face = face();
     let lids = left_vertices(face, |part| matches!(part, Part::Eye { .. }));
+
     for slider in [
         "eyeBlinkLeft",
         "eyeSquintLeft",
@@ -332,6 +347,7 @@ fn lids_stay_outside_the_eyeball_at_every_weight() {
                 .iter()
                 .map(|&v| points[v].distance(an::EYE))
                 .fold(f64::INFINITY, f64::min);
+
             assert!(
                 nearest > an::EYE_RADIUS,
                 "{slider} at {}: {nearest}",
@@ -342,10 +358,11 @@ fn lids_stay_outside_the_eyeball_at_every_weight() {
 }
 
 #[test]
-fn a_look_turns_the_eyeball_without_shrinking_it() {
+fn a_look_rotates_the_eyeball_without_shrinking_it() {
     let rig = rig();
     let face = face();
     let ball = left_vertices(face, |part| part == Part::Eyeball);
+
     for slider in [
         "eyeLookUpLeft",
         "eyeLookDownLeft",
@@ -371,6 +388,7 @@ fn the_jaw_moves_on_circles_about_its_hinge() {
     let rest = rig.neutral().positions();
     let radius = |p: DVec3| (p - an::HINGE).with_x(0.0).length();
     let moved = &find(rig, "jawOpen").vertices;
+
     // Between keys a vertex is on a chord of half the opening: 1 − cos(0.44 / 4) of the radius
     // inside its circle.
     for (weight, tolerance) in [
@@ -391,15 +409,18 @@ fn the_jaw_moves_on_circles_about_its_hinge() {
 }
 
 #[test]
-fn lower_teeth_turn_with_the_jaw_as_one_body_and_upper_teeth_rest() {
+fn lower_teeth_rotate_rigidly_with_the_jaw_and_upper_teeth_stay() {
     let rig = rig();
     let face = face();
-    let (rest, open) = (rig.neutral().positions(), posed(rig, &[("jawOpen", 1.0)]));
+    let rest = rig.neutral().positions();
+    let open = posed(rig, &[("jawOpen", 1.0)]);
     let lower = left_vertices(face, |part| part == Part::LowerTeeth);
+
     for pair in lower.windows(2) {
         let before = rest[pair[0]].distance(rest[pair[1]]);
         assert!((open[pair[0]].distance(open[pair[1]]) - before).abs() < ROUNDING);
     }
+
     assert!(
         left_vertices(face, |part| part == Part::UpperTeeth)
             .iter()
@@ -440,14 +461,14 @@ fn no_single_slider_collapses_or_tears_an_edge() {
     let rig = rig();
     let edges = rig.neutral().topology().edges();
     let rest = rig.neutral().positions();
+
     for target in rig.targets() {
         let points = posed(rig, &[(&target.name, 1.0)]);
         for &[a, b] in edges {
-            let (before, after) = (
-                rest[a as usize].distance(rest[b as usize]),
-                points[a as usize].distance(points[b as usize]),
-            );
+            let before = rest[a as usize].distance(rest[b as usize]);
+            let after = points[a as usize].distance(points[b as usize]);
             let stretch = after / before;
+
             assert!(
                 (0.04..12.0).contains(&stretch),
                 "{}: edge {a}-{b} goes from {before} to {after}",
@@ -465,7 +486,7 @@ fn building_twice_gives_the_same_bits() {
 }
 
 #[test]
-fn the_head_at_rest_nowhere_cuts_through_itself() {
+fn the_head_at_rest_has_no_self_intersection() {
     assert_eq!(
         rig().neutral().self_intersections().unwrap(),
         Vec::<[u32; 2]>::new()
@@ -520,6 +541,7 @@ fn texture_coordinates_lie_in_the_unit_square_and_mirror() {
     let rig = rig();
     let layer = &rig.neutral().uv_layers()[0];
     assert_eq!(layer.values.len(), rig.neutral().vertex_count());
+
     for (v, image) in images(rig).into_iter().enumerate() {
         let (uv, other) = (layer.values[v], layer.values[image]);
         assert!(

@@ -1,4 +1,4 @@
-//! The bones that every quadruped here shares, by name; only their places differ.
+//! The skeleton that all quadrupeds share.
 
 use pliant_mesh::glam::DVec3;
 
@@ -32,6 +32,7 @@ pub(super) fn mirrored(point: DVec3, sign: f64) -> DVec3 {
 
 /// The skeleton through `joints`.
 pub(super) fn skeleton(joints: &Joints) -> Skeleton {
+    // The spine, from the pelvis to the head, is one chain.
     let mut skeleton = Skeleton::default();
     let mut above = None;
     for (name, ends) in ["pelvis", "loin", "chest", "neck_1", "neck_2", "head"]
@@ -40,15 +41,17 @@ pub(super) fn skeleton(joints: &Joints) -> Skeleton {
     {
         above = Some(skeleton.add(name, above, ends[0], ends[1]));
     }
-    let (pelvis, chest, head) = (
-        skeleton.find("pelvis"),
-        skeleton.find("chest"),
-        skeleton.find("head"),
-    );
+
+    let pelvis = skeleton.find("pelvis");
+    let chest = skeleton.find("chest");
+    let head = skeleton.find("head");
+
+    // Tail, trunk and ears are children of the ends of the spine, legs of pelvis and chest.
     skeleton.add_chain("tail", pelvis, &joints.tail);
     if !joints.trunk.is_empty() {
         skeleton.add_chain("trunk", head, &joints.trunk);
     }
+
     for (side, sign) in SIDES {
         skeleton.add_chain(
             &format!("ear_{side}"),
@@ -66,5 +69,6 @@ pub(super) fn skeleton(joints: &Joints) -> Skeleton {
             &joints.hind.map(|p| mirrored(p, sign)),
         );
     }
+
     skeleton
 }

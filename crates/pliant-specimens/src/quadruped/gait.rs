@@ -1,4 +1,4 @@
-//! The walk: four beats, feet that do not slide, and a body that answers them.
+//! The walk cycle: four beats, planted feet, and the motion of the body.
 //!
 //! **Equation.** A cycle has length one. Each foot touches down at its own time, stands for the
 //! part [`DUTY`] of the cycle while the ground carries it back at constant speed, and swings
@@ -12,7 +12,7 @@
 //! **Source.** The footfall order hind left, fore left, hind right, fore right of a walk is
 //! Muybridge's, "Animals in Motion", 1899.
 //!
-//! **Ours.** The animal stays in place and the ground moves, so that the clip is a loop. All
+//! **Departures.** The animal stays in place and the ground moves, so that the clip is a loop. All
 //! amplitudes are set by eye.
 
 use std::f64::consts::TAU;
@@ -35,7 +35,7 @@ const LIFT: [f64; 2] = [0.055, 0.070];
 /// Values at increasing times in `[0, 1)` that repeat with period one.
 type Keys = [(f64, f64)];
 
-/// Turn of the bone above the paw: landing, mid stance, push-off, folded, reaching.
+/// Rotation of the bone above the paw, in radians: landing, mid stance, push-off, folded, reaching.
 const HIND_SHANK: [(f64, f64); 5] = [
     (0.0, -0.22),
     (0.32, 0.02),
@@ -50,7 +50,7 @@ const FORE_SHANK: [(f64, f64); 5] = [
     (0.76, 1.15),
     (0.92, 0.05),
 ];
-/// Turn of the shoulder blade.
+/// Rotation of the shoulder blade, in radians.
 const BLADE: [(f64, f64); 4] = [(0.0, -0.17), (0.32, 0.02), (0.66, 0.17), (0.84, -0.04)];
 
 /// The posture at time `t` of the cycle.
@@ -58,14 +58,17 @@ pub(super) fn walk(skeleton: &Skeleton, t: f64) -> Posture {
     let mut posture = Posture::rest(skeleton);
     // A wave with `beats` per cycle that peaks at `peak`.
     let wave = |beats: f64, peak: f64| math::cos(TAU * beats * (t - peak));
-    // The swinging side sinks, lags and gives its weight away; two beats of height for each pair of
-    // legs.
+
+    // The swinging side sinks and lags, and the weight moves to the other side; two beats of height
+    // for each pair of legs.
     let (hind_mid_swing, fore_mid_swing) = (0.82, 0.07);
     posture.shift = DVec3::new(
         -0.010 * wave(1.0, hind_mid_swing),
         0.006 * wave(2.0, 0.32) - 0.010,
         0.004 * wave(2.0, 0.1),
     );
+
+    // Pitch, yaw and roll of the two ends of the spine; loin and chest share their difference.
     let pelvis = [
         0.015 * wave(2.0, 0.05),
         -0.060 * wave(1.0, 0.0),
@@ -76,17 +79,21 @@ pub(super) fn walk(skeleton: &Skeleton, t: f64) -> Posture {
         -0.055 * wave(1.0, 0.25),
         -0.040 * wave(1.0, fore_mid_swing),
     ];
+
     posture.bend(skeleton, "pelvis", pelvis);
     posture.bend(
         skeleton,
         "loin",
         [0, 1, 2].map(|k| 0.45 * (chest[k] - pelvis[k])),
     );
+
     posture.bend(
         skeleton,
         "chest",
         [0, 1, 2].map(|k| 0.55 * (chest[k] - pelvis[k])),
     );
+
+    // The neck balances the chest, so that the head stays level.
     posture.bend(
         skeleton,
         "neck_1",
@@ -106,6 +113,7 @@ pub(super) fn walk(skeleton: &Skeleton, t: f64) -> Posture {
             -0.2 * chest[2],
         ],
     );
+
     for side in ["left", "right"] {
         posture.bend(
             skeleton,
@@ -113,9 +121,11 @@ pub(super) fn walk(skeleton: &Skeleton, t: f64) -> Posture {
             [0.07 * wave(2.0, 0.42), 0.0, 0.0],
         );
     }
+
     sway_tail(&mut posture, skeleton, t);
     posture.steps =
         [0, 1, 2, 3].map(|leg| step(leg % 2 == 1, (t - TOUCHDOWN[leg]).rem_euclid(1.0)));
+
     posture
 }
 
@@ -127,6 +137,7 @@ fn sway_tail(posture: &mut Posture, skeleton: &Skeleton, t: f64) {
         .filter(|b| b.name.starts_with("tail"))
         .count();
     for k in 0..bones {
+        // Each bone repeats the motion of the one before it, a little later.
         let late = 0.09 * k as f64;
         let sideways = 0.13 * sin(TAU * (t - late));
         let upward = 0.05 * sin(2.0 * TAU * (t - late)) + if k == 0 { 0.10 } else { 0.02 };
@@ -138,10 +149,12 @@ fn sway_tail(posture: &mut Posture, skeleton: &Skeleton, t: f64) {
     }
 }
 
-/// What a foot does at phase `u` after its touch-down.
+/// The motion of a foot at phase `u` after its touch-down.
 fn step(fore: bool, u: f64) -> Step {
     let shank_rad = periodic(if fore { &FORE_SHANK } else { &HIND_SHANK }, u);
     let blade_rad = periodic(&BLADE, u);
+
+    // In stance the ground carries the foot back at constant speed.
     if u < DUTY {
         let shift = DVec3::Z * TRAVEL * (0.5 - u / DUTY);
         return Step {
@@ -151,10 +164,13 @@ fn step(fore: bool, u: f64) -> Step {
             blade_rad,
         };
     }
+
+    // In the swing, `w` runs from 0 to 1.
     let w = (u - DUTY) / (1.0 - DUTY);
     let slope = -TRAVEL * (1.0 - DUTY) / DUTY;
     let bump = 16.0 * w * w * (1.0 - w) * (1.0 - w);
     let lift = LIFT[usize::from(fore)] * bump * (1.25 - 0.5 * w);
+
     // Toes trail while the foot leaves and point ahead before it lands.
     let paw_rad = bump * (1.5 - 2.1 * w) * if fore { 1.15 } else { 0.9 };
     let shift = DVec3::new(
@@ -162,6 +178,7 @@ fn step(fore: bool, u: f64) -> Step {
         lift,
         hermite(-0.5 * TRAVEL, 0.5 * TRAVEL, slope, slope, w),
     );
+
     Step {
         shift,
         paw_rad,
@@ -182,17 +199,22 @@ fn hermite(a: f64, b: f64, slope_a: f64, slope_b: f64, t: f64) -> f64 {
 /// The smooth periodic curve through `keys`, with slopes from the neighbours on both sides.
 fn periodic(keys: &Keys, t: f64) -> f64 {
     let count = keys.len() as isize;
+
+    // Keys repeat with the period, so that neighbours exist on both sides.
     let key = |k: isize| {
         let (time, value) = keys[k.rem_euclid(count) as usize];
         (time + k.div_euclid(count) as f64, value)
     };
     let slope = |k: isize| (key(k + 1).1 - key(k - 1).1) / (key(k + 1).0 - key(k - 1).0);
+
+    // The key before `t`, or the last one of the period before.
     let k = keys
         .iter()
         .rposition(|&(time, _)| time <= t)
         .map_or(-1, |k| k as isize);
     let ((t0, v0), (t1, v1)) = (key(k), key(k + 1));
     let width = t1 - t0;
+
     hermite(
         v0,
         v1,

@@ -1,11 +1,12 @@
-//! The hound: lean, long-legged and prick-eared, after the hounds of the Mediterranean islands.
+//! The hound: lean, long legs and upright ears, modelled on the hounds of the Mediterranean
+//! islands.
 
 use pliant_mesh::glam::{DVec3, dvec3 as at};
 
 use super::frame::{Joints, SIDES, mirrored, skeleton};
 use super::{Animal, Coat};
 use crate::implicit::{Body, Limb, Solid};
-use crate::math::{bell, smooth_step};
+use crate::math::{bell, smoothstep_between};
 use crate::skeleton::Skeleton;
 use crate::surface_nets::Grid;
 
@@ -14,6 +15,7 @@ pub(super) fn animal() -> Animal {
     let joints = joints();
     let skeleton = skeleton(&joints);
     let body = body(&joints, &skeleton);
+
     Animal {
         name: "hound",
         joints,
@@ -77,6 +79,7 @@ fn grid() -> Grid {
             0.0072
         }
     };
+
     let slices = |z: f64| if z > 0.34 { 0.0082 } else { 0.0142 };
     Grid {
         planes: [
@@ -94,6 +97,7 @@ fn body(joints: &Joints, skeleton: &Skeleton) -> Body {
         limbs.push(fore_leg(joints, skeleton, side, sign));
         limbs.push(hind_leg(joints, skeleton, side, sign));
     }
+
     Body {
         limbs,
         fillet: 0.008,
@@ -105,12 +109,14 @@ fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
     let [pelvis, loin, chest, neck_1, neck_2, head] =
         ["pelvis", "loin", "chest", "neck_1", "neck_2", "head"].map(|name| skeleton.find(name));
     let flat = |solid: Solid, factor: f64| solid.flattened(DVec3::X, factor);
+
     // A deep narrow chest, a tucked-up waist, a sloping croup.
     torso.add(Solid::ellipsoid(
         chest,
         at(0.0, 0.500, 0.130),
         at(0.098, 0.150, 0.170),
     ));
+
     torso.add(
         flat(
             Solid::cone(
@@ -123,6 +129,7 @@ fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
         )
         .filleted(0.06),
     );
+
     torso.add(
         flat(
             Solid::cone(
@@ -135,6 +142,7 @@ fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
         )
         .filleted(0.05),
     );
+
     torso.add(
         Solid::cone(
             pelvis,
@@ -144,6 +152,7 @@ fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
         )
         .filleted(0.06),
     );
+
     // The line of the back, and the breastbone.
     torso.add(
         Solid::cone(
@@ -154,6 +163,7 @@ fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
         )
         .filleted(0.05),
     );
+
     torso.add(
         Solid::cone(
             chest,
@@ -163,6 +173,7 @@ fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
         )
         .filleted(0.05),
     );
+
     torso.add(
         Solid::cone(
             chest,
@@ -172,6 +183,7 @@ fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
         )
         .filleted(0.08),
     );
+
     // A long arched neck.
     torso.add(
         flat(
@@ -185,6 +197,7 @@ fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
         )
         .filleted(0.07),
     );
+
     torso.add(
         flat(
             Solid::cone(
@@ -197,6 +210,7 @@ fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
         )
         .filleted(0.03),
     );
+
     add_head(&mut torso, head);
     torso
 }
@@ -215,6 +229,7 @@ fn add_head(torso: &mut Limb, head: usize) {
         .flattened(DVec3::X, 0.86)
         .filleted(0.025),
     );
+
     torso.add(
         Solid::cone(
             head,
@@ -225,11 +240,13 @@ fn add_head(torso: &mut Limb, head: usize) {
         .flattened(DVec3::X, 0.94)
         .filleted(0.006),
     );
+
     torso.add(
         Solid::ball(head, at(0.0, 0.767, 0.589), 0.0185)
             .flattened(DVec3::X, 1.12)
             .filleted(0.005),
     );
+
     for (_, sign) in SIDES {
         let place = |x, y, z| mirrored(at(x, y, z), sign);
         // Cheek, brow, lip, eye, nostril.
@@ -243,6 +260,7 @@ fn add_head(torso: &mut Limb, head: usize) {
             )
             .filleted(0.016),
         );
+
         torso.add(
             Solid::cone(
                 head,
@@ -252,6 +270,7 @@ fn add_head(torso: &mut Limb, head: usize) {
             )
             .filleted(0.006),
         );
+
         torso.add(Solid::ball(head, place(0.0365, 0.803, 0.4555), 0.0150).filleted(0.002));
         torso.add(
             Solid::ball(head, place(0.0105, 0.765, 0.6065), 0.0056)
@@ -273,6 +292,7 @@ fn ear(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb {
     let bone = skeleton.find(&format!("ear_{side}_1"));
     let [root, tip] = joints.ear.map(|p| mirrored(p, sign));
     let belly = root.lerp(tip, 0.35);
+
     // Thin from front to back, with the hollow towards the front and a little outwards.
     let facing = mirrored(at(0.45, 0.10, 0.89), sign).normalize();
     ear.add(Solid::cone(bone, root, belly, [0.022, 0.029]).flattened(facing, 0.62));
@@ -281,6 +301,8 @@ fn ear(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb {
             .flattened(facing, 0.62)
             .filleted(0.01),
     );
+
+    // A smaller cone carves the hollow.
     ear.add(
         Solid::cone(
             bone,
@@ -292,6 +314,7 @@ fn ear(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb {
         .carved()
         .filleted(0.006),
     );
+
     ear
 }
 
@@ -301,6 +324,7 @@ fn fore_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
     let [_, shoulder, elbow, wrist, knuckle, _] = joints.fore.map(|p| mirrored(p, sign));
     let out = DVec3::X * sign;
     let thin = |solid: Solid, factor: f64| solid.flattened(DVec3::X, factor);
+
     // Shoulder blade under the skin, upper arm with its muscle.
     leg.add(thin(
         Solid::cone(
@@ -311,6 +335,7 @@ fn fore_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         ),
         0.60,
     ));
+
     leg.add(
         thin(
             Solid::cone(
@@ -323,6 +348,7 @@ fn fore_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         )
         .filleted(0.02),
     );
+
     leg.add(
         thin(
             Solid::cone(
@@ -335,6 +361,7 @@ fn fore_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         )
         .filleted(0.04),
     );
+
     // Forearm, wrist, pastern: each begins with the width at which the one before ends.
     let mid_forearm = elbow.lerp(wrist, 0.55) + at(0.0, 0.0, 0.002);
     leg.add(
@@ -349,6 +376,7 @@ fn fore_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         )
         .filleted(0.012),
     );
+
     leg.add(
         thin(
             Solid::cone(
@@ -361,6 +389,8 @@ fn fore_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         )
         .filleted(0.003),
     );
+
+    // The point of the elbow, then the wrist and the pastern.
     leg.add(Solid::ball(blade + 2, elbow + at(0.0, 0.010, -0.024), 0.014).filleted(0.02));
     leg.add(
         Solid::cone(
@@ -371,6 +401,7 @@ fn fore_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         )
         .filleted(0.006),
     );
+
     leg.add(
         thin(
             Solid::cone(
@@ -383,6 +414,7 @@ fn fore_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         )
         .filleted(0.004),
     );
+
     add_paw(&mut leg, blade + 4, knuckle, 1.0);
     leg
 }
@@ -393,6 +425,7 @@ fn hind_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
     let [hip, knee, hock, knuckle, _] = joints.hind.map(|p| mirrored(p, sign));
     let out = DVec3::X * sign;
     let thin = |solid: Solid, factor: f64| solid.flattened(DVec3::X, factor);
+
     // A broad flat thigh, fuller behind.
     leg.add(thin(
         Solid::cone(
@@ -403,6 +436,7 @@ fn hind_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         ),
         0.55,
     ));
+
     leg.add(
         thin(
             Solid::cone(
@@ -415,6 +449,7 @@ fn hind_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         )
         .filleted(0.04),
     );
+
     leg.add(thin(Solid::ball(thigh, knee + at(0.0, 0.006, 0.004), 0.030), 0.8).filleted(0.03));
     // Second thigh, narrowing to the tendon; hock with its point; long pastern.
     let calf = knee.lerp(hock, 0.58) + at(0.0, -0.002, 0.004);
@@ -430,6 +465,7 @@ fn hind_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         )
         .filleted(0.02),
     );
+
     leg.add(
         thin(
             Solid::cone(
@@ -442,6 +478,7 @@ fn hind_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         )
         .filleted(0.003),
     );
+
     leg.add(
         thin(
             Solid::cone(
@@ -454,6 +491,7 @@ fn hind_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         )
         .filleted(0.012),
     );
+
     leg.add(
         thin(
             Solid::cone(
@@ -466,6 +504,7 @@ fn hind_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         )
         .filleted(0.006),
     );
+
     add_paw(&mut leg, thigh + 3, knuckle, 0.94);
     leg
 }
@@ -473,6 +512,8 @@ fn hind_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
 /// Four arched toes and the pad under them.
 fn add_paw(leg: &mut Limb, bone: usize, knuckle: DVec3, size: f64) {
     let place = |x: f64, y: f64, z: f64| at(knuckle.x + x * size, y, knuckle.z + z * size);
+
+    // The body of the paw.
     leg.add(
         Solid::cone(
             bone,
@@ -483,6 +524,8 @@ fn add_paw(leg: &mut Limb, bone: usize, knuckle: DVec3, size: f64) {
         .flattened(DVec3::X, 1.15)
         .filleted(0.012),
     );
+
+    // Four toes of two bones each; the middle ones reach farther.
     for (x, reach) in [
         (-0.0265, 0.042),
         (-0.0095, 0.058),
@@ -508,6 +551,8 @@ fn add_paw(leg: &mut Limb, bone: usize, knuckle: DVec3, size: f64) {
             .filleted(0.006),
         );
     }
+
+    // The pad.
     leg.add(
         Solid::ellipsoid(
             bone,
@@ -524,22 +569,28 @@ fn coat(p: DVec3) -> DVec3 {
     let cream = at(0.90, 0.82, 0.70);
     let dark = at(0.10, 0.07, 0.06);
     let side = p.x.abs();
-    let socks = 1.0 - smooth_step(0.06, 0.12, p.y);
-    let breast = smooth_step(0.22, 0.29, p.z)
-        * (1.0 - smooth_step(0.52, 0.60, p.y))
-        * (1.0 - smooth_step(0.035, 0.07, side))
-        * smooth_step(0.36, 0.40, p.y);
-    let belly = (1.0 - smooth_step(0.41, 0.47, p.y - 0.25 * (0.1 - p.z).max(0.0)))
-        * (1.0 - smooth_step(0.03, 0.06, side))
-        * smooth_step(0.33, 0.36, p.y)
-        * smooth_step(-0.24, -0.16, p.z);
-    let tail_tip = 1.0 - smooth_step(-0.595, -0.565, p.z);
+
+    // Pale parts, each with a soft edge.
+    let socks = 1.0 - smoothstep_between(0.06, 0.12, p.y);
+    let breast = smoothstep_between(0.22, 0.29, p.z)
+        * (1.0 - smoothstep_between(0.52, 0.60, p.y))
+        * (1.0 - smoothstep_between(0.035, 0.07, side))
+        * smoothstep_between(0.36, 0.40, p.y);
+    let belly = (1.0 - smoothstep_between(0.41, 0.47, p.y - 0.25 * (0.1 - p.z).max(0.0)))
+        * (1.0 - smoothstep_between(0.03, 0.06, side))
+        * smoothstep_between(0.33, 0.36, p.y)
+        * smoothstep_between(-0.24, -0.16, p.z);
+    let tail_tip = 1.0 - smoothstep_between(-0.595, -0.565, p.z);
     let pale = socks.max(breast).max(belly).max(tail_tip);
-    let nose = smooth_step(0.577, 0.584, p.z) * smooth_step(0.748, 0.754, p.y);
+
+    // Dark parts are painted over all others.
+    let nose = smoothstep_between(0.577, 0.584, p.z) * smoothstep_between(0.748, 0.754, p.y);
     let eye = bell(p.distance(at(0.0470 * p.x.signum(), 0.804, 0.4625)) / 0.0130);
-    let inner_ear = smooth_step(0.845, 0.87, p.y) * 0.25;
+    let inner_ear = smoothstep_between(0.845, 0.87, p.y) * 0.25;
+
     let hide = chestnut
         .lerp(cream, pale)
         .lerp(at(0.75, 0.52, 0.42), inner_ear);
-    hide.lerp(dark, nose.max(smooth_step(0.3, 0.7, eye)))
+
+    hide.lerp(dark, nose.max(smoothstep_between(0.3, 0.7, eye)))
 }

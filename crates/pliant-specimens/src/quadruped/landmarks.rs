@@ -1,7 +1,7 @@
-//! Corresponding places on two animals, found from their bones.
+//! Corresponding points on two animals, computed from their bones.
 //!
-//! **Ours.** A landmark is a walk from a joint in a direction: where it leaves the body, the
-//! closest vertex is taken.
+//! **Departures.** A ray runs from a joint in a given direction; where it leaves the body, the
+//! closest vertex is the landmark.
 
 use pliant_mesh::glam::DVec3;
 
@@ -12,6 +12,7 @@ use super::frame::{Joints, SIDES, mirrored};
 pub(super) fn vertices(built: &Built) -> Vec<u32> {
     let positions = built.mesh.positions();
     let nearest = |point: DVec3| {
+        // Among equally close vertices the first one is taken.
         let mut best = (f64::INFINITY, 0);
         for (v, p) in positions.iter().enumerate() {
             let distance = p.distance_squared(point);
@@ -21,6 +22,7 @@ pub(super) fn vertices(built: &Built) -> Vec<u32> {
         }
         best.1
     };
+
     walks(&built.animal.joints)
         .into_iter()
         .map(|(from, direction)| nearest(built.animal.body.exit(from, direction.normalize())))
@@ -42,11 +44,13 @@ fn walks(joints: &Joints) -> Vec<(DVec3, DVec3)> {
 
 fn middle_walks(joints: &Joints) -> Vec<(DVec3, DVec3)> {
     let [pelvis, loin, chest, neck, upper_neck, head, nose] = joints.spine;
-    // The tip of the trunk, where there is one, answers the nose.
+
+    // The tip of the trunk, where there is one, corresponds to the nose.
     let snout = match joints.trunk.as_slice() {
         [.., before, tip] => (*tip, *tip - *before),
         _ => (nose, nose - head),
     };
+
     let along_tail = |k: usize| joints.tail[k] - joints.tail[k - 1];
     let tail_end = joints.tail.len() - 1;
     vec![
@@ -71,6 +75,7 @@ fn side_walks(joints: &Joints) -> Vec<(DVec3, DVec3)> {
     let [hip, knee, hock, hind_knuckle, hind_toe] = joints.hind;
     let [ear_root, ear_tip] = joints.ear;
     let (ahead, behind, out) = (DVec3::Z, DVec3::NEG_Z, DVec3::X);
+
     vec![
         (ear_root.lerp(ear_tip, 0.5), ear_tip - ear_root),
         (joints.spine[5], out),

@@ -1,11 +1,11 @@
-//! Legs that reach for given footholds.
+//! Inverse kinematics of legs with given footholds.
 //!
-//! **Problem.** A body moves as it likes; its feet must stand where the gait puts them.
+//! **Problem.** The body moves freely; the feet must stand where the gait puts them.
 //!
-//! **Equation.** The paw's place and the turn of the bone above it give the ankle `c`. With the
+//! **Equation.** The paw's place and the rotation of the bone above it give the ankle `c`. With the
 //! root joint `a`, the two bone lengths `l₁`, `l₂` and `d = |c − a|`, the middle joint lies at `x =
 //! (l₁² − l₂² + d²) / 2d` along `c − a` and `√(l₁² − x²)` aside, towards the side on which it bends
-//! at rest. A bone turns by the shortest arc.
+//! at rest. A bone rotates by the shortest arc.
 
 use pliant_mesh::glam::{DQuat, DVec3};
 
@@ -15,25 +15,25 @@ use crate::skeleton::{Motion, Skeleton};
 /// The legs in the order of their steps in a walk.
 pub(super) const LEGS: [&str; 4] = ["hind_left", "fore_left", "hind_right", "fore_right"];
 
-/// What one foot does, relative to rest. Angles turn about `x`: positive swings what hangs below
-/// backwards and tips what points forwards down.
+/// The motion of one foot, relative to rest. Angles rotate about `x`: positive swings
+/// hanging bones backwards and tips bones that point forwards down.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Step {
     /// Shift of the knuckle, where the paw begins.
     pub(super) shift: DVec3,
-    /// Turn of the paw.
+    /// Rotation of the paw.
     pub(super) paw_rad: f64,
-    /// Turn of the bone above the paw.
+    /// Rotation of the bone above the paw.
     pub(super) shank_rad: f64,
-    /// Turn of the shoulder blade against the chest; unused in hind legs.
+    /// Rotation of the shoulder blade against the chest; unused in hind legs.
     pub(super) blade_rad: f64,
 }
 
-/// Turns of the spine, head, ears and tail, and what the feet do.
+/// Rotations of the spine, head, ears and tail, and the motion of the feet.
 #[derive(Debug, Clone)]
 pub(super) struct Posture {
-    /// The turn of each bone against its parent; those of legs are ignored.
-    pub(super) turns: Vec<DQuat>,
+    /// The rotation of each bone against its parent; those of legs are ignored.
+    pub(super) rotations: Vec<DQuat>,
     /// Shift of the pelvis.
     pub(super) shift: DVec3,
     /// One for each of [`LEGS`].
@@ -44,41 +44,46 @@ impl Posture {
     /// Standing at rest.
     pub(super) fn rest(skeleton: &Skeleton) -> Self {
         Self {
-            turns: skeleton.rest(),
+            rotations: skeleton.rest(),
             shift: DVec3::ZERO,
             steps: [Step::default(); 4],
         }
     }
 
-    /// Turns the bone called `name` by pitch (about `x`), yaw (about `y`) and roll (about `z`).
+    /// Rotates the bone called `name` by pitch (about `x`), yaw (about `y`) and roll (about `z`).
     pub(super) fn bend(&mut self, skeleton: &Skeleton, name: &str, [pitch, yaw, roll]: [f64; 3]) {
-        let turn =
-            math::turn(DVec3::Y, yaw) * math::turn(DVec3::X, pitch) * math::turn(DVec3::Z, roll);
-        let own = &mut self.turns[skeleton.find(name)];
-        *own = turn * *own;
+        let rotation = math::rotation_about(DVec3::Y, yaw)
+            * math::rotation_about(DVec3::X, pitch)
+            * math::rotation_about(DVec3::Z, roll);
+        let own = &mut self.rotations[skeleton.find(name)];
+        *own = rotation * *own;
     }
 
     /// The motion of every bone, with the feet where the steps put them.
     pub(super) fn motions(&self, skeleton: &Skeleton) -> Vec<Motion> {
-        let mut turns = self.turns.clone();
+        let mut rotations = self.rotations.clone();
         for (leg, step) in LEGS.iter().zip(&self.steps) {
-            // Legs hang on the spine only, so its motions do not depend on the legs.
-            let motions = skeleton.motions(&turns, self.shift);
+            // Legs are children of the spine only, so its motions do not depend on the legs.
+            let motions = skeleton.motions(&rotations, self.shift);
             let first = skeleton.find(&format!("{leg}_1"));
             let world = leg_turns(skeleton, first, leg.starts_with("fore"), &motions, step);
+
             let mut above = skeleton.bones[first]
                 .parent
-                .map_or(DQuat::IDENTITY, |parent| motions[parent].turn);
-            for (k, turn) in world.into_iter().enumerate() {
-                turns[first + k] = above.conjugate() * turn;
-                above = turn;
+                .map_or(DQuat::IDENTITY, |parent| motions[parent].rotation);
+
+            // Rotations in the world become rotations against the parent.
+            for (k, rotation) in world.into_iter().enumerate() {
+                rotations[first + k] = above.conjugate() * rotation;
+                above = rotation;
             }
         }
-        skeleton.motions(&turns, self.shift)
+
+        skeleton.motions(&rotations, self.shift)
     }
 }
 
-/// The turns in the world of the bones of one leg, from the top to the paw.
+/// The rotations in the world of the bones of one leg, from the top to the paw.
 fn leg_turns(
     skeleton: &Skeleton,
     first: usize,
@@ -88,10 +93,12 @@ fn leg_turns(
 ) -> Vec<DQuat> {
     let bones = &skeleton.bones;
     let parent = motions[bones[first].parent.expect("legs hang on the spine")];
-    let mut turns = Vec::with_capacity(5);
+    let mut rotations = Vec::with_capacity(5);
+
+    // Fore legs have a shoulder blade above the two bones that are solved for.
     let (upper, root) = if has_blade {
-        let blade = parent.turn * math::turn(DVec3::X, step.blade_rad);
-        turns.push(blade);
+        let blade = parent.rotation * math::rotation_about(DVec3::X, step.blade_rad);
+        rotations.push(blade);
         (
             first + 1,
             parent.apply(bones[first].head) + blade * (bones[first].tail - bones[first].head),
@@ -99,11 +106,14 @@ fn leg_turns(
     } else {
         (first, parent.apply(bones[first].head))
     };
-    let shank = math::turn(DVec3::X, step.shank_rad);
+
+    // The foot and the bone above it give the ankle, which the two upper bones must reach.
+    let shank = math::rotation_about(DVec3::X, step.shank_rad);
     let ankle = bones[upper + 3].head + step.shift
         - shank * (bones[upper + 2].tail - bones[upper + 2].head);
     let rest = [bones[upper].head, bones[upper].tail, bones[upper + 1].tail];
-    // The side to which a leg bends turns with its span, so that no reach can flip the joint.
+
+    // The side to which a leg bends rotates with its span, so that no reach can flip the joint.
     let carried =
         DQuat::from_rotation_arc((rest[2] - rest[0]).normalize(), (ankle - root).normalize());
     let bent_to = carried * aside(rest[1] - rest[0], rest[2] - rest[0]);
@@ -114,17 +124,20 @@ fn leg_turns(
         rest[1].distance(rest[2]),
         bent_to,
     );
-    turns.push(DQuat::from_rotation_arc(
+
+    rotations.push(DQuat::from_rotation_arc(
         (rest[1] - rest[0]).normalize(),
         (middle - root).normalize(),
     ));
-    turns.push(DQuat::from_rotation_arc(
+
+    rotations.push(DQuat::from_rotation_arc(
         (rest[2] - rest[1]).normalize(),
         (ankle - middle).normalize(),
     ));
-    turns.push(shank);
-    turns.push(math::turn(DVec3::X, step.paw_rad));
-    turns
+    rotations.push(shank);
+    rotations.push(math::rotation_about(DVec3::X, step.paw_rad));
+
+    rotations
 }
 
 /// The part of `vector` perpendicular to `axis`.

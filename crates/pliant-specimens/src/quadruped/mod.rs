@@ -3,8 +3,8 @@
 //! **Problem.** Motion transfer needs animals whose parts correspond while their proportions,
 //! vertex counts and connectivity do not.
 //!
-//! **Ours.** Both share the names of their bones ([`frame`]); solids around the bones make the
-//! surface ([`crate::implicit`], [`crate::surface_nets`]) and its skin ([`crate::skeleton`]).
+//! **Departures.** Both share the names of their bones ([`frame`]); solids around the bones make
+//! the surface ([`crate::implicit`], [`crate::surface_nets`]) and its skin ([`crate::skeleton`]).
 //! [`gait`] moves them, and [`landmarks`] finds corresponding vertices from the bones.
 
 mod frame;
@@ -54,7 +54,7 @@ struct Animal {
     coat: Coat,
 }
 
-/// An animal with its surface.
+/// An animal with its surface and skin weights.
 struct Built {
     animal: Animal,
     mesh: Mesh,
@@ -70,6 +70,7 @@ impl Animal {
             &quads,
             self.diffusion,
         );
+
         let parts = skin.parts(&self.skeleton, &quads);
         let mesh = quads.into_mesh(self.name, parts, self.coat);
         Built {
@@ -91,6 +92,8 @@ impl Built {
         posture: impl Fn(&Skeleton, f64) -> Posture,
     ) -> Clip {
         let skeleton = &self.animal.skeleton;
+
+        // A loop ends one frame before its start.
         let steps = if looped { frames } else { frames - 1 };
         let pose = |k: usize| {
             self.skin.pose(
@@ -98,6 +101,7 @@ impl Built {
                 self.mesh.positions(),
             )
         };
+
         let clip = Clip::new(name, self.mesh.clone(), (0..frames).map(pose).collect())
             .expect("frames are poses of the mesh");
         clip.with_frames_per_second(FRAMES_PER_SECOND)

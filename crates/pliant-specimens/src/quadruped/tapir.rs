@@ -8,7 +8,7 @@ use super::frame::{Joints, SIDES, mirrored, skeleton};
 use super::legs::Posture;
 use super::{Animal, Coat};
 use crate::implicit::{Body, Limb, Solid};
-use crate::math::{bell, cos, sin, smooth_step};
+use crate::math::{bell, cos, sin, smoothstep_between};
 use crate::skeleton::Skeleton;
 use crate::surface_nets::Grid;
 
@@ -20,6 +20,7 @@ pub(super) fn animal() -> Animal {
     let joints = joints();
     let skeleton = skeleton(&joints);
     let body = body(&joints, &skeleton);
+
     Animal {
         name: "tapir",
         joints,
@@ -35,6 +36,7 @@ pub(super) fn animal() -> Animal {
 pub(super) fn swing_trunk(skeleton: &Skeleton, t: f64) -> Posture {
     let mut posture = Posture::rest(skeleton);
     for k in 0..TRUNK_BONES {
+        // Each bone moves a little later and farther than the one before.
         let late = 0.07 * k as f64;
         let sideways = (0.12 + 0.10 * k as f64) * sin(TAU * (t - late));
         let curl = -(0.10 + 0.15 * k as f64) * 0.5 * (1.0 - cos(TAU * (t - 0.6 * late)));
@@ -88,6 +90,7 @@ fn joints() -> Joints {
 }
 
 fn grid() -> Grid {
+    // Closer planes at the feet, the ears and the trunk.
     let rows = |y: f64| {
         if y < 0.12 {
             0.0160
@@ -97,6 +100,7 @@ fn grid() -> Grid {
             0.0150
         }
     };
+
     let slices = |z: f64| if z > 0.56 { 0.0155 } else { 0.0240 };
     Grid {
         planes: [
@@ -113,11 +117,13 @@ fn body(joints: &Joints, skeleton: &Skeleton) -> Body {
         tail(joints, skeleton),
         trunk(joints, skeleton),
     ];
+
     for (side, sign) in SIDES {
         limbs.push(ear(joints, skeleton, side, sign));
         limbs.push(fore_leg(joints, skeleton, side, sign));
         limbs.push(hind_leg(joints, skeleton, side, sign));
     }
+
     Body {
         limbs,
         fillet: 0.016,
@@ -128,18 +134,22 @@ fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
     let mut torso = Limb::new(0.0, 0.040);
     let [pelvis, loin, chest, neck_1, neck_2, head] =
         ["pelvis", "loin", "chest", "neck_1", "neck_2", "head"].map(|name| skeleton.find(name));
+
     // A barrel that hangs lowest in the middle and a round rump, the highest point.
     torso.add(Solid::ellipsoid(
         chest,
         at(0.0, 0.590, 0.170),
         at(0.220, 0.235, 0.300),
     ));
+
     torso.add(
         Solid::ellipsoid(loin, at(0.0, 0.570, -0.130), at(0.238, 0.240, 0.330)).filleted(0.10),
     );
     torso.add(
         Solid::ellipsoid(pelvis, at(0.0, 0.625, -0.400), at(0.200, 0.205, 0.225)).filleted(0.12),
     );
+
+    // The line of the back.
     torso.add(
         Solid::cone(
             chest,
@@ -149,6 +159,7 @@ fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
         )
         .filleted(0.12),
     );
+
     // A thick neck with a crest.
     torso.add(
         Solid::cone(
@@ -160,6 +171,7 @@ fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
         .flattened(DVec3::X, 0.86)
         .filleted(0.12),
     );
+
     torso.add(
         Solid::cone(
             neck_2,
@@ -170,6 +182,8 @@ fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
         .flattened(DVec3::X, 0.86)
         .filleted(0.05),
     );
+
+    // The crest along the neck.
     torso.add(
         Solid::cone(
             neck_1,
@@ -179,6 +193,7 @@ fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
         )
         .filleted(0.08),
     );
+
     torso.add(
         Solid::cone(
             neck_2,
@@ -188,6 +203,7 @@ fn torso(joints: &Joints, skeleton: &Skeleton) -> Limb {
         )
         .filleted(0.06),
     );
+
     add_head(&mut torso, head);
     torso
 }
@@ -206,6 +222,7 @@ fn add_head(torso: &mut Limb, head: usize) {
         .flattened(DVec3::X, 0.90)
         .filleted(0.06),
     );
+
     torso.add(
         Solid::cone(
             head,
@@ -216,6 +233,7 @@ fn add_head(torso: &mut Limb, head: usize) {
         .flattened(DVec3::X, 0.92)
         .filleted(0.025),
     );
+
     for (_, sign) in SIDES {
         let place = |x, y, z| mirrored(at(x, y, z), sign);
         // Cheek, brow, eye.
@@ -229,6 +247,7 @@ fn add_head(torso: &mut Limb, head: usize) {
             )
             .filleted(0.04),
         );
+
         torso.add(Solid::ball(head, place(0.0820, 0.800, 0.731), 0.0255).filleted(0.004));
     }
 }
@@ -238,12 +257,15 @@ fn trunk(joints: &Joints, skeleton: &Skeleton) -> Limb {
     let root = skeleton.find("trunk_1");
     let radius = [0.066, 0.060, 0.053, 0.046, 0.040, 0.037];
     trunk.add_chain(root, &joints.trunk, |k| radius[k], 0.002);
+
+    // The finger-like tip and the two nostrils.
     let tip = joints.trunk[TRUNK_BONES];
     trunk.add(
         Solid::ball(root + TRUNK_BONES - 1, tip + at(0.0, -0.004, 0.003), 0.0385)
             .flattened(DVec3::X, 1.12)
             .filleted(0.006),
     );
+
     for (_, sign) in SIDES {
         trunk.add(
             Solid::ball(
@@ -255,6 +277,7 @@ fn trunk(joints: &Joints, skeleton: &Skeleton) -> Limb {
             .filleted(0.006),
         );
     }
+
     trunk
 }
 
@@ -270,6 +293,7 @@ fn ear(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb {
     let bone = skeleton.find(&format!("ear_{side}_1"));
     let [root, tip] = joints.ear.map(|p| mirrored(p, sign));
     let facing = mirrored(at(0.55, 0.05, 0.83), sign).normalize();
+
     // A round spoon.
     let middle = root.lerp(tip, 0.62);
     ear.add(Solid::cone(bone, root, middle, [0.034, 0.058]).flattened(facing, 0.52));
@@ -284,6 +308,7 @@ fn ear(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb {
         .carved()
         .filleted(0.010),
     );
+
     ear
 }
 
@@ -292,6 +317,8 @@ fn fore_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
     let blade = skeleton.find(&format!("fore_{side}_1"));
     let [top, shoulder, elbow, wrist, knuckle, _] = joints.fore.map(|p| mirrored(p, sign));
     let out = DVec3::X * sign;
+
+    // Shoulder blade and upper arm with their muscles.
     leg.add(
         Solid::cone(
             blade,
@@ -301,6 +328,7 @@ fn fore_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         )
         .flattened(DVec3::X, 0.70),
     );
+
     leg.add(
         Solid::cone(
             blade + 1,
@@ -311,6 +339,8 @@ fn fore_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         .flattened(DVec3::X, 0.80)
         .filleted(0.05),
     );
+
+    // Elbow, forearm, wrist and foot.
     leg.add(Solid::ball(blade + 2, elbow + at(0.0, 0.010, -0.048), 0.040).filleted(0.05));
     leg.add(
         Solid::cone(
@@ -322,9 +352,11 @@ fn fore_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         .flattened(DVec3::X, 0.88)
         .filleted(0.03),
     );
+
     leg.add(Solid::ball(blade + 3, wrist + at(0.0, -0.010, 0.008), 0.055).filleted(0.008));
     leg.add(Solid::cone(blade + 3, wrist, knuckle, [0.054, 0.052]).filleted(0.005));
     add_foot(&mut leg, blade + 4, knuckle, 1.0);
+
     leg
 }
 
@@ -333,6 +365,8 @@ fn hind_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
     let thigh = skeleton.find(&format!("hind_{side}_1"));
     let [hip, knee, hock, knuckle, _] = joints.hind.map(|p| mirrored(p, sign));
     let out = DVec3::X * sign;
+
+    // A broad thigh, fuller behind, and the knee.
     leg.add(
         Solid::cone(
             thigh,
@@ -342,6 +376,7 @@ fn hind_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         )
         .flattened(DVec3::X, 0.58),
     );
+
     leg.add(
         Solid::cone(
             thigh,
@@ -352,11 +387,14 @@ fn hind_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         .flattened(DVec3::X, 0.66)
         .filleted(0.06),
     );
+
     leg.add(
         Solid::ball(thigh, knee + at(0.0, 0.010, 0.000), 0.074)
             .flattened(DVec3::X, 0.85)
             .filleted(0.05),
     );
+
+    // Second thigh, point of the hock, and foot.
     leg.add(
         Solid::cone(
             thigh + 1,
@@ -367,6 +405,7 @@ fn hind_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         .flattened(DVec3::X, 0.80)
         .filleted(0.05),
     );
+
     leg.add(
         Solid::cone(
             thigh + 2,
@@ -376,6 +415,7 @@ fn hind_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
         )
         .filleted(0.03),
     );
+
     leg.add(Solid::cone(thigh + 2, hock, knuckle, [0.053, 0.051]).filleted(0.008));
     add_foot(&mut leg, thigh + 3, knuckle, 0.97);
     leg
@@ -384,6 +424,8 @@ fn hind_leg(joints: &Joints, skeleton: &Skeleton, side: &str, sign: f64) -> Limb
 /// Three hoofed toes and the sole behind them.
 fn add_foot(leg: &mut Limb, bone: usize, knuckle: DVec3, size: f64) {
     let place = |x: f64, y: f64, z: f64| at(knuckle.x + x * size, y * size, knuckle.z + z * size);
+
+    // The body of the foot.
     leg.add(
         Solid::cone(
             bone,
@@ -393,6 +435,8 @@ fn add_foot(leg: &mut Limb, bone: usize, knuckle: DVec3, size: f64) {
         )
         .filleted(0.010),
     );
+
+    // Three toes; the middle one is the largest.
     for (x, reach, width) in [
         (-0.046, 0.046, 0.025),
         (0.0, 0.072, 0.030),
@@ -409,6 +453,8 @@ fn add_foot(leg: &mut Limb, bone: usize, knuckle: DVec3, size: f64) {
         );
         leg.add(Solid::ball(bone, place(1.05 * x, 0.0255, reach + 0.010), width).filleted(0.008));
     }
+
+    // The sole.
     leg.add(
         Solid::ball(bone, place(0.0, 0.026, 0.008), 0.026)
             .flattened(DVec3::X, 1.8)
@@ -420,14 +466,18 @@ fn add_foot(leg: &mut Limb, bone: usize, knuckle: DVec3, size: f64) {
 fn coat(p: DVec3) -> DVec3 {
     let black = at(0.20, 0.18, 0.18);
     let pale = at(0.86, 0.84, 0.80);
+
     // The saddle's edges lean: forward on the flank, and it spares the legs.
-    let front = 1.0 - smooth_step(0.08, 0.14, p.z + 0.30 * (p.y - 0.60));
-    let rear = smooth_step(-0.68, -0.58, p.z - 0.30 * (p.y - 0.65));
-    let low = smooth_step(0.38, 0.46, p.y + 0.20 * (p.z + 0.1).min(0.0));
-    let ear_tip = smooth_step(0.980, 0.995, p.y);
-    let hoof = 1.0 - smooth_step(0.030, 0.045, p.y);
+    let front = 1.0 - smoothstep_between(0.08, 0.14, p.z + 0.30 * (p.y - 0.60));
+    let rear = smoothstep_between(-0.68, -0.58, p.z - 0.30 * (p.y - 0.65));
+    let low = smoothstep_between(0.38, 0.46, p.y + 0.20 * (p.z + 0.1).min(0.0));
+
+    // Tips of the ears, hooves and eyes.
+    let ear_tip = smoothstep_between(0.980, 0.995, p.y);
+    let hoof = 1.0 - smoothstep_between(0.030, 0.045, p.y);
     let eye = bell(p.distance(at(0.1000 * p.x.signum(), 0.803, 0.744)) / 0.021);
     let hide = black.lerp(pale, (front * rear * low).max(ear_tip));
+
     hide.lerp(at(0.34, 0.30, 0.26), hoof)
-        .lerp(at(0.03, 0.02, 0.02), smooth_step(0.3, 0.7, eye))
+        .lerp(at(0.03, 0.02, 0.02), smoothstep_between(0.3, 0.7, eye))
 }

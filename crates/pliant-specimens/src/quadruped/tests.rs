@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use pliant_mesh::Health;
+use pliant_mesh::MeshReport;
 use pliant_mesh::glam::DVec3;
 
 use super::gait::{DUTY, TOUCHDOWN, TRAVEL};
@@ -41,15 +41,16 @@ fn largest_step(from: &[DVec3], to: &[DVec3]) -> f64 {
 }
 
 #[test]
-fn both_animals_are_closed_healthy_quads_and_unlike() {
+fn both_animals_are_closed_quad_meshes_without_defects_and_differ() {
     let counts = [&HOUND, &TAPIR].map(|built| {
         let mesh = &built.mesh;
-        let health = Health::of(mesh);
+        let health = MeshReport::of(mesh);
         assert!(
             health.problems().is_empty() && health.components == 1 && mesh.topology().is_closed(),
             "{}",
             mesh.name()
         );
+
         assert!(
             (5_000..=12_000).contains(&mesh.vertex_count())
                 && mesh.faces().all(|face| face.len() == 4)
@@ -60,6 +61,7 @@ fn both_animals_are_closed_healthy_quads_and_unlike() {
                 .iter()
                 .all(|part| mesh.groups().names.iter().any(|name| name == part))
         );
+
         mesh.vertex_count()
     });
     assert_ne!(counts[0], counts[1]);
@@ -73,6 +75,7 @@ fn the_walk_closes_with_a_step_like_the_others() {
         .map(|pair| largest_step(&pair[0], &pair[1]))
         .collect();
     let closing = largest_step(&frames[WALK_FRAMES - 1], &frames[0]);
+
     assert!(
         closing <= steps.iter().copied().fold(0.0, f64::max),
         "{closing}"
@@ -81,9 +84,10 @@ fn the_walk_closes_with_a_step_like_the_others() {
 
 #[test]
 fn standing_feet_move_with_the_ground() {
-    // Weights bleed a little from the bone above; this is the part of the ground's step that soles
-    // may slip.
+    // The bone above has small weights on the sole; this is the part of the ground's step that
+    // soles may slip.
     const SLIP: f64 = 0.03;
+
     let (built, clip) = (&*HOUND, &*WALK);
     let ground_step = DVec3::NEG_Z * TRAVEL / (DUTY * WALK_FRAMES as f64);
     for (leg, sole) in soles(built).iter().enumerate() {
@@ -94,11 +98,13 @@ fn standing_feet_move_with_the_ground() {
             sole.len()
         );
         for k in (0..WALK_FRAMES).filter(|&k| phase(leg, k) + 1.0 / WALK_FRAMES as f64 <= DUTY) {
-            let (now, next) = (&clip.frames()[k], &clip.frames()[(k + 1) % WALK_FRAMES]);
+            let now = &clip.frames()[k];
+            let next = &clip.frames()[(k + 1) % WALK_FRAMES];
             let slip = sole
                 .iter()
                 .map(|&v| (next[v] - now[v] - ground_step).length())
                 .fold(0.0, f64::max);
+
             assert!(
                 slip < SLIP * ground_step.length(),
                 "{} slips {slip} of {} in frame {k}",
@@ -120,15 +126,18 @@ fn feet_touch_down_hind_left_fore_left_hind_right_fore_right_a_quarter_apart() {
                 .fold(f64::INFINITY, f64::min)
         };
         let ground = (0..WALK_FRAMES).map(lowest).fold(f64::INFINITY, f64::min);
+
         let lifted: Vec<bool> = (0..WALK_FRAMES)
             .map(|k| lowest(k) > ground + 0.004)
             .collect();
         let landings: Vec<usize> = (0..WALK_FRAMES)
             .filter(|&k| lifted[k] && !lifted[(k + 1) % WALK_FRAMES])
             .collect();
+
         assert_eq!(landings.len(), 1, "{} lands once in a cycle", LEGS[leg]);
         // The last lifted frame lies at most two frames before the touch-down.
         let before = (leg * WALK_FRAMES / 4 + WALK_FRAMES - landings[0]) % WALK_FRAMES;
+
         assert!(
             (1..=3).contains(&before),
             "{} lands {before} frames late",
@@ -138,7 +147,7 @@ fn feet_touch_down_hind_left_fore_left_hind_right_fore_right_a_quarter_apart() {
 }
 
 #[test]
-fn left_does_what_right_did_half_a_cycle_before() {
+fn the_left_side_repeats_the_right_side_half_a_cycle_later() {
     let skeleton = &HOUND.animal.skeleton;
     for k in 0..WALK_FRAMES {
         let [now, later] = [0.0, 0.5].map(|shift| {
@@ -152,9 +161,11 @@ fn left_does_what_right_did_half_a_cycle_before() {
                     .replace("right", "left")
                     .replace("RIGHT", "right"),
             );
+
             let mirror = |p: DVec3| DVec3::new(-p.x, p.y, p.z);
             let distance = mirror(now[b].apply(bone.tail))
                 .distance(later[other].apply(skeleton.bones[other].tail));
+
             assert!(distance < 1e-12, "{} is off by {distance}", bone.name);
         }
     }
@@ -172,6 +183,7 @@ fn legs_reach_their_footholds_in_every_frame() {
                     if leg.starts_with("fore") { 5 } else { 4 }
                 ));
                 let foothold = skeleton.bones[paw].head + step.shift;
+
                 assert!(
                     motions[paw]
                         .apply(skeleton.bones[paw].head)
@@ -199,7 +211,7 @@ fn motions_keep_the_volume_and_every_triangle() {
                 "{} {k}",
                 clip.name()
             );
-            assert_eq!(Health::of(&posed).degenerate_triangles, 0);
+            assert_eq!(MeshReport::of(&posed).degenerate_triangles, 0);
         }
     }
 }
@@ -214,6 +226,7 @@ fn only_the_trunk_swings() {
             .iter()
             .any(|(bone, _)| skeleton.bones[*bone].name.starts_with("trunk"))
     };
+
     let (mut still, mut reach) = (0.0_f64, 0.0_f64);
     for frame in clip.frames() {
         for (v, (moved, rest)) in frame.iter().zip(built.mesh.positions()).enumerate() {
@@ -225,6 +238,7 @@ fn only_the_trunk_swings() {
             }
         }
     }
+
     assert!(still < 1e-12 && reach > 0.1, "{still} {reach}");
 }
 
@@ -238,11 +252,13 @@ fn markers_are_distinct_vertices_and_mirror_each_other() {
             used.iter()
                 .all(|&v| (v as usize) < built.mesh.vertex_count())
         );
+
         let places: Vec<DVec3> = used
             .iter()
             .map(|&v| built.mesh.positions()[v as usize])
             .collect();
         let edge = built.mesh.mean_edge_length();
+
         for p in &places {
             let mirrored = DVec3::new(-p.x, p.y, p.z);
             assert!(
@@ -250,6 +266,7 @@ fn markers_are_distinct_vertices_and_mirror_each_other() {
                 "{p} has no partner"
             );
         }
+
         used.sort_unstable();
         used.dedup();
         assert_eq!(used.len(), pairs.len());

@@ -1,10 +1,10 @@
-//! How long the window's own thread works on a frame, in every room, while a hand drags.
+//! Processor time of the user-interface thread for one frame, in every room, during a drag.
 //!
-//! A window must not stand still for longer than 16 ms, whatever workers do beside it. Each line is
-//! one gesture on one mesh: it is made several times, each of its frames counts with the least
-//! processor time of these, and the median and the longest of the frames are printed; the last
-//! column is the longest that any frame took by the clock, with the turns of other programs and of
-//! workers. The scanned head of `PLIANT_DATA` has 26,719 vertices, the round box 200,936.
+//! The window must not block for longer than 16 ms, whatever the workers do. Each line is one
+//! gesture on one mesh. The gesture runs several times; each of its frames counts with the least
+//! processor time of these runs, and the median and the longest frame are printed. The last column
+//! is the longest wall-clock time of a frame, which includes other programs and workers. The
+//! scanned head of `PLIANT_DATA` has 26,719 vertices, the round box 200,936.
 //!
 //! `cargo bench -p pliant-studio --bench ui_frame [-- PART OF A NAME]`
 
@@ -28,6 +28,7 @@ fn main() {
         .find(|argument| !argument.starts_with("--"))
         .unwrap_or_default();
     let card = window::card();
+
     println!(
         "uploads {}; milliseconds of processor time, the least of {ROUNDS} rounds",
         if card.is_some() {
@@ -36,10 +37,12 @@ fn main() {
             "left out: no card"
         }
     );
+
     println!(
         "{:<44} {:>6} {:>8} {:>8} {:>8}",
         "gesture", "frames", "median", "longest", "by clock"
     );
+
     for scene in scenes::all()
         .into_iter()
         .filter(|scene| scene.name.contains(&wanted))
@@ -74,6 +77,7 @@ fn report(name: &str, rounds: &[Vec<Taken>]) {
             .map(|round| millis(round[frame].work))
             .fold(f64::INFINITY, f64::min)
     };
+
     let mut frames: Vec<f64> = (0..rounds[0].len()).map(least).collect();
     frames.sort_by(f64::total_cmp);
     let worst = rounds
@@ -82,6 +86,7 @@ fn report(name: &str, rounds: &[Vec<Taken>]) {
         .map(|taken| taken.passed)
         .max()
         .map_or(0.0, millis);
+
     println!(
         "{name:<44} {:>6} {:>8.2} {:>8.2} {worst:>8.2}",
         frames.len(),

@@ -1,4 +1,4 @@
-//! What is dragged where.
+//! The gestures of the benchmark: what is dragged, and where.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,15 +8,16 @@ use pliant::io::npy;
 use pliant::mesh::Mesh;
 use pliant::mesh::glam::DVec3;
 use pliant::mesh::shapes::closed_box;
-use pliant_studio::document::{Character, Document};
-use pliant_studio::rooms::pose::HeatKind;
-use pliant_studio::rooms::transfer::{self, RegionSetup};
-use pliant_studio::rooms::{RoomName, blend, learn, touch};
-use pliant_studio::timeline::{Ease, Key as Keyed, Timeline};
+use pliant_studio::model::document::{Character, Document};
+use pliant_studio::model::pose::HeatKind;
+use pliant_studio::model::room::RoomName;
+use pliant_studio::model::timeline::{Ease, Key as Keyed, Timeline};
+use pliant_studio::model::transfer::{self, RegionSetup};
+use pliant_studio::model::{blend, learn, touch};
 
 use super::window::Window;
 
-/// A document in a room, and what a hand does there.
+/// A document in a room, and what the user does there.
 pub(crate) struct Scene {
     pub(crate) name: String,
     pub(crate) room: RoomName,
@@ -29,10 +30,10 @@ pub(crate) struct Scene {
 pub(crate) struct Gesture {
     pub(crate) name: &'static str,
     pub(crate) pressed: bool,
-    pub(crate) way: Way,
+    pub(crate) way: BakePath,
 }
 
-type Way = Box<dyn Fn(&mut Window) -> Vec<Pos2>>;
+type BakePath = Box<dyn Fn(&mut Window) -> Vec<Pos2>>;
 
 /// Every scene that this machine has the meshes for.
 pub(crate) fn all() -> Vec<Scene> {
@@ -51,6 +52,7 @@ pub(crate) fn all() -> Vec<Scene> {
             transfer(mesh, &asset),
         ]);
     }
+
     scenes.extend([drive_a_hand(), gallery()]);
     scenes
 }
@@ -93,7 +95,7 @@ fn of(asset: &str) -> Document {
 }
 
 /// A small circle about a place of a viewport, given as a share of it.
-fn circle(pane: usize, at: Vec2, radius: f32) -> Way {
+fn circle(pane: usize, at: Vec2, radius: f32) -> BakePath {
     Box::new(move |window| {
         let middle = window.viewport(pane).lerp_inside(at);
         (0..=24)
@@ -103,7 +105,7 @@ fn circle(pane: usize, at: Vec2, radius: f32) -> Way {
 }
 
 /// From one end of the thing labelled so to the other.
-fn across(label: &'static str) -> Way {
+fn across(label: &'static str) -> BakePath {
     Box::new(move |window| {
         let rect = window.place(label);
         (0..=24)
@@ -113,7 +115,7 @@ fn across(label: &'static str) -> Way {
 }
 
 /// From one end of the first slider to the other.
-fn along_slider() -> Way {
+fn along_slider() -> BakePath {
     Box::new(|window| {
         let rect = window.slider();
         (0..=24)
@@ -124,7 +126,7 @@ fn along_slider() -> Way {
 
 const MIDDLE: Vec2 = vec2(0.5, 0.5);
 
-fn dragged(name: &'static str, way: Way) -> Gesture {
+fn dragged(name: &'static str, way: BakePath) -> Gesture {
     Gesture {
         name,
         pressed: true,
@@ -132,7 +134,7 @@ fn dragged(name: &'static str, way: Way) -> Gesture {
     }
 }
 
-fn hovered(name: &'static str, way: Way) -> Gesture {
+fn hovered(name: &'static str, way: BakePath) -> Gesture {
     Gesture {
         name,
         pressed: false,
@@ -148,6 +150,7 @@ fn pose(mesh: &str, asset: &str) -> Scene {
         hovered("hover", circle(0, MIDDLE, 60.0)),
         turn,
     ];
+
     scene(
         format!("pose/{mesh}"),
         RoomName::Pose,
@@ -163,6 +166,7 @@ fn heat(mesh: &str, asset: &str) -> Scene {
         (document.pose.heat, document.pose.sculpt.on) = (HeatKind::Displacement, true);
         document
     };
+
     scene(
         format!("pose/{mesh}"),
         RoomName::Pose,
@@ -186,6 +190,7 @@ fn timeline(mesh: &str, asset: &str) -> Scene {
         let keys = (0..60)
             .map(|k| (format!("slider {k:02}"), (0..2000).map(key).collect()))
             .collect();
+
         Document {
             timeline: Timeline {
                 last_frame: 2000,
@@ -195,11 +200,13 @@ fn timeline(mesh: &str, asset: &str) -> Scene {
             ..of(&asset)
         }
     };
+
     let gestures = vec![
         dragged("scrub 120,000 keys", across("Ruler")),
         dragged("move a key of 120,000", across("Keys over time")),
         dragged("drag a pin beside 120,000 keys", circle(0, MIDDLE, 30.0)),
     ];
+
     scene(format!("pose/{mesh}"), RoomName::Pose, document, gestures)
 }
 
@@ -214,8 +221,10 @@ fn touch(mesh: &str, asset: &str) -> Scene {
             }],
             ..touch::Setup::default()
         };
+
         document
     };
+
     scene(
         format!("touch/{mesh}"),
         RoomName::Touch,
@@ -229,11 +238,13 @@ fn blending(asset: &str, target: &str) -> Document {
         blend::ShapeMark::neutral(),
         blend::ShapeMark::target(target),
     ];
+
     let material = blend::Material {
         body: blend::Body::Shell,
         interior: false,
         ..blend::Material::default()
     };
+
     Document {
         blend: blend::Setup {
             shapes,
@@ -251,6 +262,7 @@ fn blend(mesh: &str, asset: &str, target: &'static str) -> Scene {
         dragged("weights", along_slider()),
         dragged("turn the view", circle(0, vec2(0.1, 0.9), 40.0)),
     ];
+
     scene(
         format!("blend/{mesh}"),
         RoomName::Blend,
@@ -265,12 +277,14 @@ fn fix(mesh: &str, asset: &str, target: &'static str) -> Scene {
         dragged("fix vertices", circle(1, MIDDLE, 60.0)),
         hovered("hover with a brush", circle(1, MIDDLE, 60.0)),
     ];
+
     let scene = scene(
         format!("blend/{mesh}"),
         RoomName::Blend,
         move || blending(&asset, target),
         gestures,
     );
+
     Scene {
         prepare: |window| window.click("Fix vertices"),
         ..scene
@@ -286,6 +300,7 @@ fn stiffen(mesh: &str, asset: &str, target: &'static str) -> Scene {
         move || blending(&asset, target),
         gestures,
     );
+
     Scene {
         prepare: |window| window.click("Paint stiffness"),
         ..scene
@@ -298,6 +313,7 @@ fn transfer(mesh: &str, asset: &str) -> Scene {
         let mut setup = transfer::Setup::default();
         setup.set_target(asset.clone());
         setup.add_source("specimen:hound#walk".into());
+
         let source = setup.sources[0].name.clone();
         setup.regions.push(RegionSetup {
             name: "a".into(),
@@ -306,23 +322,27 @@ fn transfer(mesh: &str, asset: &str) -> Scene {
             faces: Arc::default(),
             refine: false,
         });
+
         Document {
             transfer: setup,
             ..Document::default()
         }
     };
+
     let gestures = vec![
         dragged("scribble a region", circle(1, MIDDLE, 60.0)),
         hovered("hover", circle(1, MIDDLE, 60.0)),
     ];
+
     let scene = scene(
         format!("transfer/{mesh}"),
         RoomName::Transfer,
         document,
         gestures,
     );
+
     Scene {
-        prepare: |window| window.click("Scribble regions"),
+        prepare: |window| window.click("Paint regions"),
         ..scene
     }
 }
@@ -352,12 +372,14 @@ fn gallery() -> Scene {
         }
         document
     };
+
     let scene = scene(
         "learn/gallery".into(),
         RoomName::Learn,
         document,
         vec![hovered("hover", circle(0, MIDDLE, 40.0))],
     );
+
     Scene {
         prepare: |window| window.press(Key::ArrowDown, Modifiers::NONE),
         ..scene
@@ -372,6 +394,7 @@ fn round_box() -> String {
         .iter()
         .map(|p| p.normalize_or(DVec3::X))
         .collect();
+
     let bulge = |p: &DVec3| p.as_vec3() * 0.4 * (8.0 * (p.z as f32 - 1.0)).exp();
     let stretch = |p: &DVec3| (p.as_vec3() * pliant::mesh::glam::Vec3::Y) * 0.3;
     let deltas: Vec<f32> = round
@@ -380,16 +403,19 @@ fn round_box() -> String {
         .chain(round.iter().map(stretch))
         .flat_map(|delta| delta.to_array())
         .collect();
+
     let folder = std::env::temp_dir().join("pliant-ui-frame");
     let write = |name: &str, bytes: &[u8]| {
         std::fs::write(folder.join(name), bytes).expect("there is room for temporary files")
     };
+
     std::fs::create_dir_all(&folder).expect("there is a folder for temporary files");
     write("round.obj", obj(&cube, &round).as_bytes());
     write(
         "round.delta.npy",
         &npy::write_f32(&[2, round.len(), 3], deltas),
     );
+
     write("round.names.txt", b"bulge\nstretch\n");
     let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
     format!("{}+{}", path("round.obj"), path("round.delta.npy"))

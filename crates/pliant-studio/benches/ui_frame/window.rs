@@ -1,4 +1,4 @@
-//! A window without a screen: frames of the whole studio, each timed on the thread that paints.
+//! A window without a screen: frames of the whole studio, timed on the thread that paints.
 
 use std::time::{Duration, Instant};
 
@@ -8,8 +8,8 @@ use eframe::egui_wgpu::{RenderState, RendererOptions, ScreenDescriptor};
 use eframe::wgpu;
 use egui_kittest::wgpu::{create_render_state, default_wgpu_setup};
 use pliant_studio::Studio;
-use pliant_studio::document::Document;
-use pliant_studio::rooms::RoomName;
+use pliant_studio::model::document::Document;
+use pliant_studio::model::room::RoomName;
 
 /// The size of the window in points; a point is a pixel.
 const SIZE: [u32; 2] = [1440, 900];
@@ -62,29 +62,34 @@ impl Window {
         pliant_studio::view::install(&ctx, card.as_ref());
         let mut studio = Studio::new(&ctx, document);
         studio.open_room(room);
-        studio.put_hint_away();
+        studio.dismiss_hint();
+
         let mut window = Self {
             ctx,
             studio,
             card,
             frames: 0,
         };
+
         window.rest();
         window
     }
 
-    /// One frame: input, all panels, triangles of the interface, uploads. Not what the card does
-    /// with them.
+    /// One frame: input, all panels, triangles of the interface, uploads. Not what the graphics
+    /// card does with them.
     pub(crate) fn frame(&mut self, events: Vec<Event>) -> Taken {
         let input = self.input(events);
-        let (worked, begun) = (worked(), Instant::now());
+        let worked = worked();
+        let begun = Instant::now();
         let output = self.ctx.run_ui(input, |ui| self.studio.window_ui(ui));
         let pieces = self
             .ctx
             .tessellate(output.shapes.clone(), output.pixels_per_point);
+
         if let Some(card) = &self.card {
             upload(card, &output, &pieces);
         }
+
         let passed = begun.elapsed();
         let taken = Taken {
             work: self::worked()
@@ -92,6 +97,7 @@ impl Window {
                 .map_or(passed, |(after, before)| after - before),
             passed,
         };
+
         output.drop_without_applying_deltas();
         taken
     }
@@ -103,6 +109,7 @@ impl Window {
             Pos2::ZERO,
             egui::vec2(SIZE[0] as f32, SIZE[1] as f32),
         ));
+
         RawInput {
             screen_rect,
             events,
@@ -111,9 +118,10 @@ impl Window {
         }
     }
 
-    /// Frames until nothing is under way.
+    /// Frames until nothing is in progress.
     pub(crate) fn rest(&mut self) {
-        let (begun, mut quiet) = (Instant::now(), 0);
+        let begun = Instant::now();
+        let mut quiet = 0;
         while quiet < 4 && begun.elapsed() < LONGEST_REST {
             self.frame(Vec::new());
             quiet = if self.studio.busy() { 0 } else { quiet + 1 };
@@ -130,11 +138,14 @@ impl Window {
             pressed,
             modifiers: Modifiers::NONE,
         };
-        let (first, last) = (way[0], way[way.len() - 1]);
+
+        let first = way[0];
+        let last = way[way.len() - 1];
         let mut taken = vec![
             self.patient_frame(vec![Event::PointerMoved(first)]),
             self.patient_frame(vec![button(first, true)]),
         ];
+
         taken.extend(
             way[1..]
                 .iter()
@@ -142,6 +153,7 @@ impl Window {
         );
         taken.push(self.patient_frame(vec![button(last, false)]));
         taken.extend((0..2).map(|_| self.patient_frame(Vec::new())));
+
         taken
     }
 
@@ -168,6 +180,7 @@ impl Window {
             repeat: false,
             modifiers,
         };
+
         self.frame(vec![event(true)]);
         self.frame(vec![event(false)]);
         self.rest();
@@ -199,18 +212,22 @@ impl Window {
         let input = self.input(Vec::new());
         let output = self.ctx.run_ui(input, |ui| self.studio.window_ui(ui));
         self.ctx.disable_accesskit();
+
         if let Some(card) = &self.card {
             upload(card, &output, &[]);
         }
+
         let nodes = output
             .platform_output
             .accesskit_update
             .as_ref()
             .map_or(&[][..], |update| &update.nodes);
+
         let bounds = nodes
             .iter()
             .find(|(_, node)| wanted(node))
             .and_then(|(_, node)| node.bounds());
+
         output.drop_without_applying_deltas();
         let found = bounds.unwrap_or_else(|| panic!("{what} is not in the window"));
         Rect::from_min_max(
@@ -228,14 +245,15 @@ impl Window {
     }
 }
 
-/// What goes to the card in a frame.
+/// What goes to the graphics card in a frame.
 fn upload(card: &RenderState, output: &egui::FullOutput, pieces: &[egui::ClippedPrimitive]) {
     let mut renderer = card.renderer.write();
     for (id, deltas) in &output.textures_delta.set {
-        deltas
-            .iter()
-            .for_each(|delta| renderer.update_texture(&card.device, &card.queue, *id, delta));
+        for delta in deltas.iter() {
+            renderer.update_texture(&card.device, &card.queue, *id, delta);
+        }
     }
+
     let mut encoder = card
         .device
         .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -243,6 +261,7 @@ fn upload(card: &RenderState, output: &egui::FullOutput, pieces: &[egui::Clipped
         size_in_pixels: SIZE,
         pixels_per_point: output.pixels_per_point,
     };
+
     renderer.update_buffers(&card.device, &card.queue, &mut encoder, pieces, &screen);
     card.queue.submit([]);
 }

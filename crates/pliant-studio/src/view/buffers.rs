@@ -1,12 +1,12 @@
-//! Arrays on the card, kept as long as someone draws them.
+//! Buffers of the graphics card, reused while their arrays are drawn.
 //!
-//! **Problem.** A pose is a new array in every frame, of the same length as the last; the rest
-//! stays the same for hours.
+//! **Problem.** A pose is a new array in every frame, of the same length as the last; all other
+//! arrays do not change for a long time.
 //!
-//! **Ours.** An array is known by its `Arc`. Its buffer outlives it by a few frames and meanwhile
-//! takes in the next array of its length, so that a moving pose costs one copy and no allocation. A
-//! buffer that was drawn in this frame or the last and whose array lives is never written to:
-//! another viewport may still draw it.
+//! **Implementation.** An array is identified by its `Arc`. Its buffer outlives it by a few frames
+//! and is reused for the next array of the same length, so that a moving pose costs one copy and no
+//! allocation. A buffer that was drawn in this frame or the last and whose array is alive is never
+//! overwritten, because another viewport may still draw it.
 
 use std::sync::{Arc, Weak};
 
@@ -15,9 +15,9 @@ use eframe::wgpu;
 /// Frames without use after which a buffer is dropped.
 const FRAMES_KEPT: u64 = 8;
 
-/// What went to the card so far.
+/// Counts of uploads to the graphics card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Traffic {
+pub struct UploadCounts {
     /// Buffers that were made.
     pub buffers_made: u64,
     /// Arrays that were copied into them.
@@ -32,10 +32,10 @@ pub struct Traffic {
 pub(super) struct Pool<T> {
     label: &'static str,
     usage: wgpu::BufferUsages,
-    slots: Vec<Slot<T>>,
+    slots: Vec<BufferSlot<T>>,
 }
 
-struct Slot<T> {
+struct BufferSlot<T> {
     /// While this is held, no other array gets the same address.
     array: Weak<T>,
     buffer: wgpu::Buffer,
@@ -54,7 +54,7 @@ impl<T> Pool<T> {
         }
     }
 
-    /// The stamp of an array that is on the card already; keeps it there.
+    /// The stamp of an array that is on the graphics card already; keeps it there.
     pub(super) fn find(&mut self, array: &Arc<T>, frame: u64) -> Option<u64> {
         let slot = self
             .slots
@@ -64,7 +64,7 @@ impl<T> Pool<T> {
         Some(slot.stamp)
     }
 
-    /// Brings an array to the card as `bytes`.
+    /// Brings an array to the graphics card as `bytes`.
     pub(super) fn upload(
         &mut self,
         device: &wgpu::Device,
@@ -72,18 +72,20 @@ impl<T> Pool<T> {
         array: &Arc<T>,
         frame: u64,
         bytes: &[u8],
-        traffic: &mut Traffic,
+        upload_counts: &mut UploadCounts,
     ) -> u64 {
         let length = bytes.len() as u64;
-        traffic.uploads += 1;
-        traffic.bytes += length;
-        let free = |slot: &Slot<T>| {
+        upload_counts.uploads += 1;
+        upload_counts.bytes += length;
+
+        let free = |slot: &BufferSlot<T>| {
             let unseen = slot.last_used + 1 < frame;
             slot.bytes == length
                 && (unseen || (slot.array.strong_count() == 0 && slot.last_used < frame))
         };
+
         let index = self.slots.iter().position(free).unwrap_or_else(|| {
-            traffic.buffers_made += 1;
+            upload_counts.buffers_made += 1;
             // Empty buffers are not allowed.
             let size = length.max(wgpu::COPY_BUFFER_ALIGNMENT);
             let descriptor = wgpu::BufferDescriptor {
@@ -92,19 +94,24 @@ impl<T> Pool<T> {
                 usage: self.usage,
                 mapped_at_creation: false,
             };
+
             let buffer = device.create_buffer(&descriptor);
-            self.slots.push(Slot {
+            self.slots.push(BufferSlot {
                 array: Weak::new(),
                 buffer,
                 bytes: length,
                 last_used: frame,
                 stamp: 0,
             });
+
             self.slots.len() - 1
         });
+
         let slot = &mut self.slots[index];
         queue.write_buffer(&slot.buffer, 0, bytes);
-        (slot.array, slot.last_used, slot.stamp) = (Arc::downgrade(array), frame, traffic.uploads);
+        (slot.array, slot.last_used, slot.stamp) =
+            (Arc::downgrade(array), frame, upload_counts.uploads);
+
         slot.stamp
     }
 
@@ -117,7 +124,7 @@ impl<T> Pool<T> {
     }
 
     /// Drops what was not used for some frames.
-    pub(super) fn retire(&mut self, frame: u64) {
+    pub(super) fn remove_unused(&mut self, frame: u64) {
         self.slots.retain(|slot| !is_stale(slot.last_used, frame));
     }
 }

@@ -1,36 +1,36 @@
-//! A point that a hand drags: in the plane of the screen or, by the keys that are held, along the
-//! skin's normal, along the skin, or in depth.
+//! Dragging of a point in the view plane or, with modifier keys, along the normal, the surface or
+//! the depth.
 //!
-//! Another key begins another way where the point is, so that nothing jumps. All rooms share this,
-//! so that keys mean the same wherever a point is dragged.
+//! Another key starts another direction at the current position, so that nothing jumps. All rooms
+//! use this, so that keys mean the same wherever a point is dragged.
 
 use eframe::egui::{Modifiers, Pos2};
 use pliant::mesh::glam::DVec3;
 
 use super::View;
 
-/// Where a drag takes a point.
+/// The direction of a drag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum DragWay {
-    /// In the plane of the screen.
+pub enum DragDirection {
+    /// In the view plane.
     #[default]
     Screen,
     /// Along the skin's normal.
     Normal,
     /// Along the skin: in the plane that touches it.
     Tangent,
-    /// Away from the eye as the pointer goes up, towards it as it goes down.
+    /// Away from the camera as the pointer goes up, towards it as it goes down.
     Depth,
 }
 
-impl DragWay {
-    /// The ways, in the order in which people are told of them.
+impl DragDirection {
+    /// The ways, in the order in which people are reported of them.
     pub const ALL: [Self; 4] = [Self::Screen, Self::Normal, Self::Tangent, Self::Depth];
-    /// The keys of all ways in a few lines, for tool tips.
+    /// The keys of all directions, for tooltips.
     pub const KEYS: &'static str =
         "Ctrl: along the normal\nShift: along the skin\nCtrl and Shift: in depth";
 
-    /// The way that the keys choose.
+    /// The direction that the modifier keys choose.
     #[must_use]
     pub fn of(modifiers: Modifiers) -> Self {
         match (modifiers.command, modifiers.shift) {
@@ -41,11 +41,11 @@ impl DragWay {
         }
     }
 
-    /// What a person presses for it, and what it does.
+    /// Its keys and its description.
     #[must_use]
     pub fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Screen => ("Drag", "in the plane of the screen"),
+            Self::Screen => ("Drag", "in the view plane"),
             Self::Normal => ("Ctrl", "along the normal"),
             Self::Tangent => ("Shift", "along the skin"),
             Self::Depth => ("Ctrl Shift", "in depth"),
@@ -53,11 +53,11 @@ impl DragWay {
     }
 }
 
-/// A point in the hand.
+/// A dragged point.
 #[derive(Debug, Clone, Copy)]
 pub struct DragPlane {
-    way: DragWay,
-    /// Where point and pointer were when this way was taken.
+    direction: DragDirection,
+    /// Point and pointer at the start of this direction.
     start: DVec3,
     pointer: Pos2,
     /// The skin's outward normal where the point was taken.
@@ -66,7 +66,7 @@ pub struct DragPlane {
 }
 
 impl DragPlane {
-    /// A normal that is seen under less than this cannot be followed by a pointer. *Ours*: 20
+    /// A normal that is seen under less than this cannot be followed by a pointer. Chosen: 20
     /// degrees, where a point of the screen is three of the normal.
     const LEAST_SINE: f64 = 0.34;
 
@@ -74,7 +74,7 @@ impl DragPlane {
     #[must_use]
     pub fn new(start: DVec3, normal: DVec3, pointer: Pos2) -> Self {
         Self {
-            way: DragWay::Screen,
+            direction: DragDirection::Screen,
             start,
             pointer,
             normal,
@@ -88,47 +88,49 @@ impl DragPlane {
         self.place
     }
 
-    /// The way that it goes.
+    /// The current direction.
     #[must_use]
-    pub fn way(&self) -> DragWay {
-        self.way
+    pub fn direction(&self) -> DragDirection {
+        self.direction
     }
 
-    /// Goes with the pointer, the way that the keys choose, and says where the point is then.
+    /// Follows the pointer in the direction that the keys choose, and returns the position of the
+    /// point.
     pub fn follow(&mut self, view: &View, pointer: Pos2, modifiers: Modifiers) -> DVec3 {
-        let way = DragWay::of(modifiers);
-        if way != self.way {
-            (self.way, self.start, self.pointer) = (way, self.place, pointer);
+        let direction = DragDirection::of(modifiers);
+        if direction != self.direction {
+            (self.direction, self.start, self.pointer) = (direction, self.place, pointer);
         }
         let place = self.moved(view, pointer);
-        // A plane seen edge-on has points that are nowhere.
+        // A plane that is seen edge-on has no finite intersection.
         self.place = if place.is_finite() { place } else { self.place };
         self.place
     }
 
-    /// Pushes the point away from the eye, as a wheel does, and goes on from there.
+    /// Pushes the point away from the camera, as a wheel does; the drag continues from there.
     pub fn push(&mut self, view: &View, pointer: Pos2, length: f64) {
         self.place -= view.camera.axes().back * length;
         (self.start, self.pointer) = (self.place, pointer);
     }
 
     fn moved(&self, view: &View, to: Pos2) -> DVec3 {
-        let (start, from) = (self.start, self.pointer);
+        let start = self.start;
+        let from = self.pointer;
         let up = f64::from(from.y - to.y) * view.world_per_pixel(start);
-        match self.way {
-            DragWay::Screen => view.drag_in_view_plane(start, from, to),
-            DragWay::Tangent => view.drag_in_plane(start, self.normal, from, to),
-            DragWay::Depth => start - view.camera.axes().back * up,
-            DragWay::Normal if self.looks_at_the_eye(view) => {
+        match self.direction {
+            DragDirection::Screen => view.drag_in_view_plane(start, from, to),
+            DragDirection::Tangent => view.drag_in_plane(start, self.normal, from, to),
+            DragDirection::Depth => start - view.camera.axes().back * up,
+            DragDirection::Normal if self.normal_faces_camera(view) => {
                 start + self.normal.normalize_or_zero() * up
             }
-            DragWay::Normal => view.drag_along(start, self.normal, from, to),
+            DragDirection::Normal => view.drag_along(start, self.normal, from, to),
         }
     }
 
     /// Whether the normal is a dot on the screen, along which nothing can be pulled: then up the
     /// screen is out of the skin.
-    fn looks_at_the_eye(&self, view: &View) -> bool {
+    fn normal_faces_camera(&self, view: &View) -> bool {
         let Some(at) = view.project(self.start) else {
             return true;
         };
@@ -144,7 +146,7 @@ impl DragPlane {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Camera;
+    use crate::model::camera::Camera;
     use eframe::egui::{Rect, pos2, vec2};
 
     fn view() -> View {
@@ -155,27 +157,31 @@ mod tests {
     }
 
     #[test]
-    fn keys_choose_the_screen_the_normal_the_skin_or_the_depth() {
+    fn modifier_keys_choose_the_drag_direction() {
         let view = view();
         let axes = view.camera.axes();
         let normal = (axes.right + 0.5 * axes.up).normalize();
         let from = view.project(DVec3::ZERO).unwrap();
         let dragged = |modifiers| {
             let mut drag = DragPlane::new(DVec3::ZERO, normal, from);
-            // The first call takes the way where the point is.
+            // The first call starts the direction at the current position.
             drag.follow(&view, from, modifiers);
             drag.follow(&view, from + vec2(30.0, -25.0), modifiers)
         };
+
         let screen = dragged(Modifiers::NONE);
         assert!(
             screen.dot(axes.back).abs() < 1e-9
                 && screen.dot(axes.right) > 0.0
                 && screen.dot(axes.up) > 0.0
         );
+
         let along = dragged(Modifiers::COMMAND);
         assert!(along.dot(normal) > 0.0 && along.normalize().distance(normal) < 1e-9);
+
         let skin = dragged(Modifiers::SHIFT);
         assert!(skin.length() > 0.0 && skin.dot(normal).abs() < 1e-9 * skin.length());
+
         let depth = dragged(Modifiers::COMMAND | Modifiers::SHIFT);
         assert!(
             depth.normalize().distance(-axes.back) < 1e-9,
@@ -184,14 +190,16 @@ mod tests {
     }
 
     #[test]
-    fn along_a_normal_that_looks_at_the_eye_up_is_out_of_the_skin() {
+    fn for_a_normal_towards_the_eye_up_moves_out_of_the_skin() {
         let view = view();
         let from = view.project(DVec3::ZERO).unwrap();
         let normal = -view.ray(from).direction;
         let mut drag = DragPlane::new(DVec3::ZERO, normal, from);
+
         drag.follow(&view, from, Modifiers::COMMAND);
         let out = drag.follow(&view, from - vec2(0.0, 20.0), Modifiers::COMMAND);
         let wanted = normal * (20.0 * view.world_per_pixel(DVec3::ZERO));
+
         assert!(
             out.distance(wanted) < 1e-9 * wanted.length(),
             "{out} {wanted}"
@@ -199,11 +207,13 @@ mod tests {
     }
 
     #[test]
-    fn a_key_alone_moves_nothing_and_a_push_is_made_once() {
+    fn a_modifier_key_alone_does_not_move_the_point() {
         let view = view();
-        let (from, to) = (pos2(200.0, 150.0), pos2(230.0, 110.0));
+        let from = pos2(200.0, 150.0);
+        let to = pos2(230.0, 110.0);
         let mut drag = DragPlane::new(DVec3::ZERO, DVec3::X, from);
         let first = drag.follow(&view, to, Modifiers::NONE);
+
         for modifiers in [
             Modifiers::SHIFT,
             Modifiers::COMMAND,
@@ -215,6 +225,8 @@ mod tests {
                 "{modifiers:?}"
             );
         }
+
+        // The wheel pushes along the view direction, and the point stays under the pointer.
         drag.push(&view, to, 0.25);
         let pushed = drag.place();
         assert!((pushed - first).distance(view.camera.axes().back * -0.25) < 1e-12);

@@ -1,10 +1,10 @@
-//! A scene as numbers for the card: matrices, colours, order.
+//! A scene as uniforms for the graphics card: matrices, colours, draw order.
 //!
-//! **Equation.** Normals go to the eye by the inverse transpose of the matrix that takes points
-//! there.
+//! **Equation.** Normals are transformed by the inverse transpose of the matrix that transforms
+//! points.
 //!
-//! **Ours.** Matrices are made in double precision for each model and rounded once. Opaque models
-//! come first; translucent ones follow from far to near.
+//! **Implementation.** Matrices are computed in double precision for each model and rounded once.
+//! Opaque models come first; translucent models follow from far to near.
 
 use std::sync::Arc;
 
@@ -13,15 +13,18 @@ use eframe::egui::{Color32, Id, Rgba, Visuals};
 use pliant::mesh::Bounds;
 use pliant::mesh::glam::{DMat3, DMat4, DVec3, Vec4};
 
-use super::camera::{Camera, Projection, View};
-use super::heat::{Heat, HeatMap};
-use super::scene::{Model, Paint, Scene, Surface, Vertices};
-use super::viewport::{Look, Shading};
+use super::scene::{Model, Paint, Scene};
+use super::screen::View;
+use crate::engine::color::Srgba;
+use crate::engine::heat::{Heat, HeatMap};
+use crate::engine::surface::{Surface, Vertices};
+use crate::model::camera::{Camera, Projection};
+use crate::model::look::{Look, Shading};
 
-/// The numbers that all models of a picture share, laid out as the shader reads them.
+/// Uniforms of all models of a picture, in the layout of the shader.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub(super) struct FrameNumbers {
+pub(super) struct FrameUniforms {
     clip_from_ground: [f32; 16],
     up: [f32; 4],
     backdrop_top: [f32; 4],
@@ -34,10 +37,10 @@ pub(super) struct FrameNumbers {
     strengths: [f32; 4],
 }
 
-/// The numbers of one model, laid out as the shader reads them.
+/// Uniforms of one model, in the layout of the shader.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub(super) struct ModelNumbers {
+pub(super) struct ModelUniforms {
     clip_from_model: [f32; 16],
     view_from_model: [f32; 16],
     normal_from_model: [f32; 16],
@@ -50,7 +53,7 @@ pub(super) struct ModelNumbers {
 #[derive(Debug, Clone)]
 pub(super) enum PaintArray {
     None,
-    Colors(Arc<Vec<Color32>>),
+    Colors(Arc<Vec<Srgba>>),
     Values(Arc<Vec<f32>>),
 }
 
@@ -60,9 +63,9 @@ pub(super) struct Item {
     pub(super) surface: Arc<Surface>,
     pub(super) vertices: Arc<Vertices>,
     pub(super) paint: PaintArray,
-    pub(super) numbers: ModelNumbers,
+    pub(super) numbers: ModelUniforms,
     pub(super) translucent: bool,
-    /// How far its middle is from the eye, where that sets its turn.
+    /// Distance of its centre from the camera, where that decides the drawing order.
     depth: f64,
 }
 
@@ -73,7 +76,7 @@ pub(super) struct Drawing {
     pub(super) id: Id,
     /// Width and height in pixels.
     pub(super) size: [u32; 2],
-    pub(super) frame: FrameNumbers,
+    pub(super) frame: FrameUniforms,
     /// Opaque ones first.
     pub(super) items: Vec<Item>,
     pub(super) wireframe: bool,
@@ -116,12 +119,13 @@ impl Ground {
         let points = opaque().flat_map(|model| {
             (0..model.vertices.positions.len() as u32).map(|vertex| model.position(vertex))
         });
+
         let standing: Vec<DVec3> = points.filter(|point| point.y <= sole).collect();
         Self::with_footprint(&bounds, Bounds::of(&standing)?)
     }
 
     /// The same ground, lowered where a model has come to reach below it.
-    pub(super) fn sunk_under(self, scene: &Scene) -> Self {
+    pub(super) fn lowered_below(self, scene: &Scene) -> Self {
         let opaque = scene.models.iter().filter(|model| model.opacity >= OPAQUE);
         let lowest = opaque
             .filter_map(Model::bounds)
@@ -136,10 +140,13 @@ impl Ground {
     fn with_footprint(bounds: &Bounds, footprint: Bounds) -> Option<Self> {
         let diagonal = bounds.diagonal();
         let power = 10.0_f64.powf((diagonal / Self::CELLS).log10().floor());
+        // The largest round size with enough cells under the model.
         let cell = [5.0, 2.0, 1.0]
             .map(|step| step * power)
             .into_iter()
             .find(|cell| cell * Self::CELLS <= diagonal)?;
+
+        // The centre snaps to strong lines, so that the grid does not slide with the model.
         let round = |x: f64| (x / (cell * Self::STRONG_EVERY)).round() * cell * Self::STRONG_EVERY;
         let middle = bounds.center();
         let center = DVec3::new(
@@ -147,6 +154,7 @@ impl Ground {
             bounds.min.y - Self::GAP * diagonal,
             round(middle.z),
         );
+
         (cell > 0.0 && center.is_finite()).then(|| Self {
             center,
             cell,
@@ -187,10 +195,11 @@ struct Palette {
 
 impl Palette {
     fn of(visuals: &Visuals) -> Self {
-        let (fill, towards) = (visuals.panel_fill, |color: Color32, share| {
-            visuals.panel_fill.lerp_to_gamma(color, share)
-        });
+        let fill = visuals.panel_fill;
+        let towards = |color: Color32, share| visuals.panel_fill.lerp_to_gamma(color, share);
+        // Grey of a level, with an opacity.
         let ink = |level: f32, alpha: f32| [level, level, level, alpha];
+
         if visuals.dark_mode {
             let backdrop = [
                 towards(Color32::from_rgb(210, 222, 240), 0.22),
@@ -217,14 +226,14 @@ impl Palette {
     }
 }
 
-/// What back faces are tinted with: a cool violet that no clay and no heat map has.
+/// The tint of back faces: a violet that no other colour uses.
 const BACK_TINT: Color32 = Color32::from_rgb(104, 92, 168);
 /// How much of it they take on.
 const BACK_SHARE: f32 = 0.75;
 /// Below this opacity a model lets through what is behind it.
 const OPAQUE: f32 = 0.995;
 
-/// Gathers what the card needs for a picture.
+/// Gathers what the graphics card needs for a picture.
 pub(super) fn compose(
     id: Id,
     view: &View,
@@ -236,6 +245,7 @@ pub(super) fn compose(
 ) -> Drawing {
     let ground = ground.filter(|_| look.grid);
     let rect = view.rect;
+    // Rounded edges, so that adjacent viewports share a pixel border.
     let across = |low: f32, high: f32| {
         ((high * pixels_per_point).round() - (low * pixels_per_point).round()).max(0.0) as u32
     };
@@ -243,6 +253,7 @@ pub(super) fn compose(
         across(rect.left(), rect.right()),
         across(rect.top(), rect.bottom()),
     ];
+
     let view_from_world = view.camera.view_from_world();
     let clip_from_view = view
         .camera
@@ -252,11 +263,14 @@ pub(super) fn compose(
         .iter()
         .map(|model| item(model, look, view_from_world, clip_from_view))
         .collect();
+
+    // Opaque models first, translucent ones from far to near.
     items.sort_by(|a, b| {
         a.translucent
             .cmp(&b.translucent)
             .then(b.depth.total_cmp(&a.depth))
     });
+
     let frame = frame_numbers(
         view,
         look,
@@ -266,6 +280,7 @@ pub(super) fn compose(
         pixels_per_point,
         clip_from_view,
     );
+
     Drawing {
         id,
         size,
@@ -276,22 +291,27 @@ pub(super) fn compose(
     }
 }
 
-/// Nearest and farthest depth from the eye of all there is.
+/// Least and greatest depth of everything drawn.
 fn depths(camera: &Camera, scene: &Scene, ground: Option<Ground>) -> [f64; 2] {
+    // Reversed depth needs no far plane in perspective.
     if camera.projection == Projection::Perspective {
         return [0.0, f64::INFINITY];
     }
+
     let all = scene
         .bounds()
         .into_iter()
         .chain(ground.map(|ground| ground.bounds()))
         .reduce(|all, one| all.union(&one));
+
     let all = all.unwrap_or(Bounds {
         min: camera.target,
         max: camera.target,
     });
-    let middle = (camera.eye() - all.center()).dot(camera.axes().back);
+    // An orthographic view is bounded by everything that is drawn.
+    let middle = (camera.position() - all.center()).dot(camera.axes().back);
     let reach = 0.5 * all.diagonal() + 1e-3 * camera.distance;
+
     [middle - reach, middle + reach]
 }
 
@@ -303,25 +323,26 @@ fn frame_numbers(
     size: [u32; 2],
     pixels_per_point: f32,
     clip_from_view: DMat4,
-) -> FrameNumbers {
+) -> FrameUniforms {
     let palette = Palette::of(visuals);
-    let (axes, perspective) = (
-        view.camera.axes(),
-        view.camera.projection == Projection::Perspective,
-    );
+    let axes = view.camera.axes();
+    let perspective = view.camera.projection == Projection::Perspective;
     let up = [axes.right.y, axes.up.y, axes.back.y].map(|c| c as f32);
     let [backdrop_top, backdrop_bottom] = palette.backdrop.map(linear);
     let back_share = if look.backfaces { BACK_SHARE } else { 0.0 };
     let [back_red, back_green, back_blue, _] = linear(BACK_TINT);
+
     let clip_from_ground = ground.map_or(DMat4::IDENTITY, |ground| {
         clip_from_view * view.camera.view_from_world() * ground.world_from_cells()
     });
+
     // From below there is no ground to see a shadow on.
-    let above = ground.is_some_and(|ground| view.camera.eye().y > ground.center.y);
+    let above = ground.is_some_and(|ground| view.camera.position().y > ground.center.y);
     let pixels = f64::from(size[1].max(1));
     let pixel_per_depth = 2.0 * view.camera.half_height() / view.camera.distance / pixels;
     let pixel_in_depth = 2.0 * view.camera.half_height() / pixels * clip_from_view.z_axis.z;
-    FrameNumbers {
+
+    FrameUniforms {
         clip_from_ground: single(clip_from_ground),
         up: [up[0], up[1], up[2], f32::from(u8::from(perspective))],
         backdrop_top,
@@ -348,28 +369,12 @@ fn frame_numbers(
 fn item(model: &Model, look: &Look, view_from_world: DMat4, clip_from_view: DMat4) -> Item {
     let view_from_model = view_from_world * DMat4::from(model.placement);
     let turn = DMat3::from_mat4(view_from_model);
+    // A mirrored placement exchanges the front and back of triangles.
     let mirrored = turn.determinant() < 0.0;
     let flat = model.shading.unwrap_or(look.shading) == Shading::Flat;
-    let vertices = model.vertices.positions.len();
-    let (paint, kind, color, heat) = match &model.paint {
-        Paint::Colors(colors) if colors.len() == vertices => (
-            PaintArray::Colors(colors.clone()),
-            1.0,
-            Model::CLAY,
-            [0.0; 4],
-        ),
-        Paint::Heat(heat) if heat.values.len() == vertices => (
-            PaintArray::Values(heat.values.clone()),
-            2.0,
-            Model::CLAY,
-            heat_numbers(heat),
-        ),
-        Paint::Plain(color) => (PaintArray::None, 0.0, *color, [0.0; 4]),
-        // Paint that does not fit the vertices is of another model.
-        Paint::Colors(_) | Paint::Heat(_) => (PaintArray::None, 0.0, Model::CLAY, [0.0; 4]),
-    };
+    let (paint, kind, color, heat) = paint_of(model);
     let opacity = model.opacity.clamp(0.0, 1.0);
-    let numbers = ModelNumbers {
+    let numbers = ModelUniforms {
         clip_from_model: single(clip_from_view * view_from_model),
         view_from_model: single(view_from_model),
         normal_from_model: single(DMat4::from_mat3(turn.inverse().transpose())),
@@ -382,13 +387,17 @@ fn item(model: &Model, look: &Look, view_from_world: DMat4, clip_from_view: DMat
         ],
         heat,
     };
-    let (surface, vertices) = (model.surface.clone(), model.vertices.clone());
+
+    let surface = model.surface.clone();
+    let vertices = model.vertices.clone();
     let translucent = opacity < OPAQUE;
+    // Only translucent models are sorted, and bounds take a pass over the vertices.
     let middle = if translucent {
         model.bounds().map(|bounds| bounds.center())
     } else {
         None
     };
+
     let depth = middle.map_or(0.0, |middle| -view_from_world.transform_point3(middle).z);
     Item {
         surface,
@@ -400,15 +409,34 @@ fn item(model: &Model, look: &Look, view_from_world: DMat4, clip_from_view: DMat
     }
 }
 
+/// The array of a model's paint, its kind for the shader, its plain colour and its heat range.
+fn paint_of(model: &Model) -> (PaintArray, f32, Color32, [f32; 4]) {
+    let vertices = model.vertices.positions.len();
+    match &model.paint {
+        Paint::Colors(colors) if colors.len() == vertices => {
+            let array = PaintArray::Colors(colors.clone());
+            (array, 1.0, Model::CLAY, [0.0; 4])
+        }
+        Paint::Heat(heat) if heat.values.len() == vertices => {
+            let array = PaintArray::Values(heat.values.clone());
+            (array, 2.0, Model::CLAY, heat_numbers(heat))
+        }
+        Paint::Plain(color) => (PaintArray::None, 0.0, *color, [0.0; 4]),
+        // Paint that does not fit the vertices is of another model.
+        Paint::Colors(_) | Paint::Heat(_) => (PaintArray::None, 0.0, Model::CLAY, [0.0; 4]),
+    }
+}
+
 /// Lower end, one over the width, and the row of the table.
 fn heat_numbers(heat: &Heat) -> [f32; 4] {
     let [low, high] = heat.range;
-    // A range without width is all middle.
+    // An empty range maps everything to the middle colour.
     let [low, per_width] = if high > low {
         [low, 1.0 / (high - low)]
     } else {
         [low - 0.5, 1.0]
     };
+
     [
         low,
         per_width,
@@ -417,7 +445,7 @@ fn heat_numbers(heat: &Heat) -> [f32; 4] {
     ]
 }
 
-/// The row of a map in the card's table.
+/// The row of a map in the graphics card's table.
 pub(super) fn table_row(map: HeatMap) -> usize {
     HeatMap::ALL
         .iter()
@@ -448,6 +476,7 @@ mod tests {
             camera: Camera::default(),
             rect,
         };
+
         compose(
             Id::NULL,
             &view,
@@ -467,36 +496,40 @@ mod tests {
                 .with_placement(DAffine3::from_translation(DVec3::Z * z))
                 .with_opacity(opacity)
         };
+
         let drawing = composed(&Scene {
             models: vec![at(1.0, 0.5), at(0.0, 1.0), at(-3.0, 0.5), at(4.0, 1.0)],
         });
         let order: Vec<bool> = drawing.items.iter().map(|item| item.translucent).collect();
+
         assert_eq!(order, [false, false, true, true]);
         assert!(drawing.items[2].depth > drawing.items[3].depth);
     }
 
     #[test]
-    fn paint_of_another_model_is_left_out() {
+    fn paint_of_another_model_is_ignored() {
         let ball = Model::of(&icosphere(1));
-        let colors = Paint::Colors(Arc::new(vec![Color32::RED; 3]));
+        let colors = Paint::Colors(Arc::new(vec![Srgba::from_rgb(255, 0, 0); 3]));
         let drawing = composed(&Scene::of(ball.with_paint(colors)));
         assert!(matches!(drawing.items[0].paint, PaintArray::None));
         assert_eq!(drawing.items[0].numbers.params[0], 0.0);
     }
 
     #[test]
-    fn the_picture_has_a_pixel_for_each_pixel_of_its_rectangle() {
+    fn the_picture_has_the_pixel_size_of_its_rectangle() {
         // 15.375 to 616.125 and 30 to 480.
         assert_eq!(composed(&Scene::default()).size, [601, 450]);
     }
 
     #[test]
-    fn the_ground_lies_under_the_model_with_cells_of_a_round_size_in_any_unit() {
+    fn the_ground_is_below_the_model_with_round_cell_sizes() {
         for unit in [1e-3, 1.0, 1e4] {
             let solid = closed_box([1, 1, 1], DVec3::new(1.0, 2.0, 3.0) * unit);
             let ground =
                 Ground::under(&Scene::of(Model::of(&solid))).expect("a box stands on the ground");
+
             assert!(ground.center.y < -unit && ground.center.y > -1.01 * unit);
+            // Cells are 1, 2 or 5 times a power of ten.
             let leading = ground.cell / 10.0_f64.powf(ground.cell.log10().floor());
             assert!(
                 [1.0, 2.0, 5.0]
@@ -504,6 +537,7 @@ mod tests {
                     .any(|step| (leading - step).abs() < 1e-9),
                 "{leading}"
             );
+
             let cells = 14.0_f64.sqrt() * unit / ground.cell;
             assert!(
                 (Ground::CELLS..=2.5 * Ground::CELLS).contains(&cells),
@@ -514,20 +548,22 @@ mod tests {
     }
 
     #[test]
-    fn a_ground_goes_down_with_what_reaches_below_it_and_does_not_come_up_again() {
+    fn the_ground_only_moves_down() {
         let at = |y: f64| {
             Scene::of(
                 Model::of(&icosphere(1)).with_placement(DAffine3::from_translation(DVec3::Y * y)),
             )
         };
         let ground = Ground::under(&at(0.0)).expect("a ball stands on the ground");
-        assert_eq!(ground.sunk_under(&at(0.0)), ground, "nothing moved");
-        let sunk = ground.sunk_under(&at(-0.5));
+
+        assert_eq!(ground.lowered_below(&at(0.0)), ground, "nothing moved");
+        let sunk = ground.lowered_below(&at(-0.5));
         assert!(
             (sunk.center.y - (ground.center.y - 0.5)).abs() < 1e-9,
             "it goes down as far as the ball"
         );
-        assert_eq!(sunk.sunk_under(&at(2.0)), sunk, "it stays");
+
+        assert_eq!(sunk.lowered_below(&at(2.0)), sunk, "it stays");
         assert_eq!(
             (sunk.cell, sunk.footprint),
             (ground.cell, ground.footprint),
@@ -536,7 +572,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mirrored_placement_is_told_to_the_shader() {
+    fn a_mirrored_placement_is_passed_to_the_shader() {
         let mirrored = Model::of(&icosphere(1))
             .with_placement(DAffine3::from_scale(DVec3::new(-1.0, 1.0, 1.0)));
         assert_eq!(

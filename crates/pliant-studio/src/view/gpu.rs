@@ -1,29 +1,29 @@
-//! A picture on the card: each viewport draws into its own sheets, and egui copies them to the
-//! screen.
+//! Rendering of a viewport into textures that egui copies to the screen.
 //!
-//! **Ours.** A picture is drawn again only when something in it changed; while the pointer wanders
-//! over panels the last one is shown.
+//! **Implementation.** A picture is rendered again only when something in it changed; otherwise the
+//! last one is shown.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use eframe::egui::{Color32, Context, Id, PaintCallbackInfo};
+use eframe::egui::{Context, Id, PaintCallbackInfo};
 use eframe::egui_wgpu::{CallbackResources, CallbackTrait, RenderState, ScreenDescriptor};
 use eframe::wgpu;
 
-pub use super::buffers::Traffic;
+pub use super::buffers::UploadCounts;
 use super::buffers::{Pool, is_stale};
-use super::drawing::{Drawing, FrameNumbers, Item, ModelNumbers, PaintArray};
-use super::pipelines::{MODEL_STRIDE, Pipelines, Sheets};
-use super::scene::{Surface, Vertices};
+use super::drawing::{Drawing, FrameUniforms, Item, ModelUniforms, PaintArray};
+use super::pipelines::{MODEL_STRIDE, Pipelines, RenderTextures};
+use crate::engine::color::Srgba;
+use crate::engine::surface::{Surface, Vertices};
 
-/// Tells the viewports of a window which card they draw on; without one they say so. Once, when the
-/// window is made.
+/// Sets up rendering for the viewports of a window, once; without a graphics card they show a
+/// message.
 pub fn install(ctx: &Context, state: Option<&RenderState>) {
     ctx.data_mut(|data| data.insert_temp(screen_id(), state.map(|state| state.target_format)));
 }
 
-/// What kind of screen the window has, or `None` without a card.
+/// What kind of screen the window has, or `None` without a graphics card.
 pub(super) fn screen(ctx: &Context) -> Option<wgpu::TextureFormat> {
     ctx.data(|data| data.get_temp::<Option<wgpu::TextureFormat>>(screen_id()))
         .flatten()
@@ -33,18 +33,18 @@ fn screen_id() -> Id {
     Id::unique("pliant viewport screen")
 }
 
-/// What the viewports of a window sent to its card so far.
+/// What the viewports of a window sent to its graphics card so far.
 #[must_use]
-pub fn traffic(state: &RenderState) -> Traffic {
+pub fn upload_counts(state: &RenderState) -> UploadCounts {
     state
         .renderer
         .read()
         .callback_resources
-        .get::<Card>()
-        .map_or(Traffic::default(), |card| card.traffic)
+        .get::<GpuState>()
+        .map_or(UploadCounts::default(), |card| card.upload_counts)
 }
 
-/// A drawing on its way to the card.
+/// A drawing on its way to the graphics card.
 pub(super) struct Picture {
     pub(super) drawing: Drawing,
     pub(super) screen: wgpu::TextureFormat,
@@ -61,8 +61,8 @@ impl CallbackTrait for Picture {
         resources: &mut CallbackResources,
     ) -> Vec<wgpu::CommandBuffer> {
         let card = resources
-            .entry::<Card>()
-            .or_insert_with(|| Card::new(device, queue, self.screen));
+            .entry::<GpuState>()
+            .or_insert_with(|| GpuState::new(device, queue, self.screen));
         card.draw(device, queue, encoder, &self.drawing, self.frame);
         Vec::new()
     }
@@ -73,34 +73,35 @@ impl CallbackTrait for Picture {
         pass: &mut wgpu::RenderPass<'static>,
         resources: &CallbackResources,
     ) {
-        let Some(card) = resources.get::<Card>() else {
+        let Some(card) = resources.get::<GpuState>() else {
             return;
         };
-        let Some(easel) = card.easels.get(&self.drawing.id) else {
+        let Some(target) = card.targets.get(&self.drawing.id) else {
             return;
         };
+
         pass.set_pipeline(&card.pipelines.blit);
-        pass.set_bind_group(0, &easel.blit_group, &[]);
+        pass.set_bind_group(0, &target.blit_group, &[]);
         pass.draw(0..3, 0..1);
     }
 }
 
-/// Everything on the card that outlives a frame.
-struct Card {
+/// Everything on the graphics card that outlives a frame.
+struct GpuState {
     pipelines: Pipelines,
     triangles: Pool<Surface>,
     edges: Pool<Surface>,
     vertices: Pool<Vertices>,
-    colors: Pool<Vec<Color32>>,
+    colors: Pool<Vec<Srgba>>,
     values: Pool<Vec<f32>>,
-    easels: HashMap<Id, Easel>,
-    traffic: Traffic,
+    targets: HashMap<Id, ViewportTarget>,
+    upload_counts: UploadCounts,
 }
 
-/// What one viewport draws on.
-struct Easel {
+/// The render target of one viewport.
+struct ViewportTarget {
     size: [u32; 2],
-    sheets: Sheets,
+    sheets: RenderTextures,
     blit_group: wgpu::BindGroup,
     frame_numbers: wgpu::Buffer,
     frame_group: wgpu::BindGroup,
@@ -113,15 +114,15 @@ struct Easel {
 /// All that a picture depends on.
 #[derive(PartialEq)]
 struct Fingerprint {
-    frame: FrameNumbers,
-    models: Vec<(ModelNumbers, Loaded)>,
+    frame: FrameUniforms,
+    models: Vec<(ModelUniforms, LoadedBuffers)>,
     wireframe: bool,
     grid: bool,
 }
 
 /// The uploads of a model, by their stamps.
 #[derive(Clone, Copy, PartialEq)]
-struct Loaded {
+struct LoadedBuffers {
     triangles: u64,
     edges: u64,
     vertices: u64,
@@ -131,7 +132,7 @@ struct Loaded {
 /// Stands for no upload.
 const NOTHING: u64 = 0;
 
-impl Card {
+impl GpuState {
     fn new(device: &wgpu::Device, queue: &wgpu::Queue, screen: wgpu::TextureFormat) -> Self {
         Self {
             pipelines: Pipelines::new(device, queue, screen),
@@ -140,8 +141,8 @@ impl Card {
             vertices: Pool::new("vertices", wgpu::BufferUsages::VERTEX),
             colors: Pool::new("colors", wgpu::BufferUsages::VERTEX),
             values: Pool::new("values", wgpu::BufferUsages::VERTEX),
-            easels: HashMap::new(),
-            traffic: Traffic::default(),
+            targets: HashMap::new(),
+            upload_counts: UploadCounts::default(),
         }
     }
 
@@ -154,40 +155,47 @@ impl Card {
         frame: u64,
     ) {
         let largest = device.limits().max_texture_dimension_2d;
+        // A viewport that is too large or empty has no textures.
         if drawing.size.iter().any(|&side| side == 0 || side > largest) {
-            self.easels.remove(&drawing.id);
+            self.targets.remove(&drawing.id);
             return;
         }
-        let loaded: Vec<Loaded> = drawing
+
+        let loaded: Vec<LoadedBuffers> = drawing
             .items
             .iter()
             .map(|item| self.load(device, queue, item, drawing.wireframe, frame))
             .collect();
-        self.set_up_easel(device, drawing, frame);
+
+        self.prepare_target(device, drawing, frame);
         let models = drawing
             .items
             .iter()
             .map(|item| item.numbers)
             .zip(loaded)
             .collect();
+
         let fingerprint = Fingerprint {
             frame: drawing.frame,
             models,
             wireframe: drawing.wireframe,
             grid: drawing.grid,
         };
-        if let Some(easel) = self.easels.get_mut(&drawing.id)
-            && easel.drawn.as_ref() != Some(&fingerprint)
+
+        // An unchanged picture is not rendered again.
+        if let Some(target) = self.targets.get_mut(&drawing.id)
+            && target.drawn.as_ref() != Some(&fingerprint)
         {
-            easel.write_numbers(queue, &fingerprint);
-            easel.drawn = Some(fingerprint);
-            self.traffic.pictures += 1;
+            target.write_numbers(queue, &fingerprint);
+            target.drawn = Some(fingerprint);
+            self.upload_counts.pictures += 1;
             self.render(encoder, drawing);
         }
-        self.retire(frame);
+
+        self.remove_unused(frame);
     }
 
-    /// Brings the arrays of a model to the card, unless they are there.
+    /// Brings the arrays of a model to the graphics card, unless they are there.
     fn load(
         &mut self,
         device: &wgpu::Device,
@@ -195,8 +203,8 @@ impl Card {
         item: &Item,
         wireframe: bool,
         frame: u64,
-    ) -> Loaded {
-        let traffic = &mut self.traffic;
+    ) -> LoadedBuffers {
+        let upload_counts = &mut self.upload_counts;
         let surface = &item.surface;
         let triangles = self.triangles.find(surface, frame);
         let triangles = triangles.unwrap_or_else(|| {
@@ -206,14 +214,17 @@ impl Card {
                 surface,
                 frame,
                 bytemuck::cast_slice(&surface.triangles),
-                traffic,
+                upload_counts,
             )
         });
+
+        // Edges are uploaded only when they are drawn.
         let edges = if wireframe {
             self.edges.find(surface, frame)
         } else {
             Some(NOTHING)
         };
+
         let edges = edges.unwrap_or_else(|| {
             self.edges.upload(
                 device,
@@ -221,9 +232,10 @@ impl Card {
                 surface,
                 frame,
                 bytemuck::cast_slice(&surface.edges),
-                traffic,
+                upload_counts,
             )
         });
+
         let vertices = self.vertices.find(&item.vertices, frame);
         let vertices = vertices.unwrap_or_else(|| {
             let bytes = interleaved(&item.vertices);
@@ -233,47 +245,12 @@ impl Card {
                 &item.vertices,
                 frame,
                 bytemuck::cast_slice(&bytes),
-                traffic,
+                upload_counts,
             )
         });
-        let paint = match &item.paint {
-            PaintArray::None => NOTHING,
-            PaintArray::Colors(colors) => self.colors.find(colors, frame).unwrap_or_else(|| {
-                let words: Vec<[u32; 2]> = colors
-                    .iter()
-                    .map(|color| [u32::from_le_bytes(color.to_array()), 0])
-                    .collect();
-                self.colors.upload(
-                    device,
-                    queue,
-                    colors,
-                    frame,
-                    bytemuck::cast_slice(&words),
-                    traffic,
-                )
-            }),
-            PaintArray::Values(values) => self.values.find(values, frame).unwrap_or_else(|| {
-                let pairs: Vec<[f32; 2]> = values
-                    .iter()
-                    .map(|&value| {
-                        if value.is_finite() {
-                            [value, 1.0]
-                        } else {
-                            [0.0; 2]
-                        }
-                    })
-                    .collect();
-                self.values.upload(
-                    device,
-                    queue,
-                    values,
-                    frame,
-                    bytemuck::cast_slice(&pairs),
-                    traffic,
-                )
-            }),
-        };
-        Loaded {
+
+        let paint = self.load_paint(device, queue, &item.paint, frame);
+        LoadedBuffers {
             triangles,
             edges,
             vertices,
@@ -281,50 +258,86 @@ impl Card {
         }
     }
 
-    /// Makes the sheets of a viewport, anew when it has another size or more models.
-    fn set_up_easel(&mut self, device: &wgpu::Device, drawing: &Drawing, frame: u64) {
-        let models = drawing.items.len() as u64;
-        let easel = self.easels.remove(&drawing.id);
-        let mut easel = match easel {
-            Some(easel) if easel.size == drawing.size => easel,
-            _ => Easel::new(device, &self.pipelines, drawing.size),
-        };
-        if easel.model_numbers.size() < models * MODEL_STRIDE {
-            easel.make_room(device, &self.pipelines, models.next_power_of_two());
+    /// Uploads the paint of a model, unless it is there. The shader reads two words per vertex for
+    /// every kind of paint.
+    fn load_paint(
+        &mut self,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        paint: &PaintArray,
+        frame: u64,
+    ) -> u64 {
+        let upload_counts = &mut self.upload_counts;
+        match paint {
+            PaintArray::None => NOTHING,
+            // Arrays that are on the card already are found by their address.
+            PaintArray::Colors(colors) => self.colors.find(colors, frame).unwrap_or_else(|| {
+                let words = packed_colors(colors);
+                let bytes = bytemuck::cast_slice(&words);
+                self.colors
+                    .upload(device, queue, colors, frame, bytes, upload_counts)
+            }),
+            PaintArray::Values(values) => self.values.find(values, frame).unwrap_or_else(|| {
+                let pairs = value_pairs(values);
+                let bytes = bytemuck::cast_slice(&pairs);
+                self.values
+                    .upload(device, queue, values, frame, bytes, upload_counts)
+            }),
         }
-        easel.last_used = frame;
-        self.easels.insert(drawing.id, easel);
+    }
+
+    /// Creates the textures of a viewport, again for another size or more models.
+    fn prepare_target(&mut self, device: &wgpu::Device, drawing: &Drawing, frame: u64) {
+        let models = drawing.items.len() as u64;
+        let target = self.targets.remove(&drawing.id);
+        let mut target = match target {
+            Some(target) if target.size == drawing.size => target,
+            _ => ViewportTarget::new(device, &self.pipelines, drawing.size),
+        };
+
+        if target.model_numbers.size() < models * MODEL_STRIDE {
+            target.ensure_capacity(device, &self.pipelines, models.next_power_of_two());
+        }
+
+        target.last_used = frame;
+        self.targets.insert(drawing.id, target);
     }
 
     fn render(&self, encoder: &mut wgpu::CommandEncoder, drawing: &Drawing) {
-        let Some(easel) = self.easels.get(&drawing.id) else {
+        let Some(target) = self.targets.get(&drawing.id) else {
             return;
         };
-        let Some(fingerprint) = &easel.drawn else {
+        let Some(fingerprint) = &target.drawn else {
             return;
         };
-        let mut pass = easel.begin(encoder);
-        pass.set_bind_group(0, &easel.frame_group, &[]);
-        pass.set_bind_group(1, &easel.model_group, &[0]);
+
+        let mut pass = target.begin(encoder);
+        pass.set_bind_group(0, &target.frame_group, &[]);
+        pass.set_bind_group(1, &target.model_group, &[0]);
         pass.set_pipeline(&self.pipelines.backdrop);
         pass.draw(0..3, 0..1);
+
         let models = || drawing.items.iter().zip(&fingerprint.models).enumerate();
         for (k, (item, (_, loaded))) in models().filter(|(_, (item, _))| !item.translucent) {
-            self.draw_surface(&mut pass, easel, k, item, loaded, &self.pipelines.opaque);
+            self.draw_surface(&mut pass, target, k, item, loaded, &self.pipelines.opaque);
         }
+
         for (k, (item, (_, loaded))) in
             models().filter(|(_, (item, _))| drawing.wireframe && !item.translucent)
         {
-            self.draw_lines(&mut pass, easel, k, item, loaded);
+            self.draw_lines(&mut pass, target, k, item, loaded);
         }
+
+        // The grid is blended over opaque surfaces and under translucent ones.
         if drawing.grid {
             pass.set_pipeline(&self.pipelines.ground);
             pass.draw(0..4, 0..1);
         }
+
         for (k, (item, (_, loaded))) in models().filter(|(_, (item, _))| item.translucent) {
             self.draw_surface(
                 &mut pass,
-                easel,
+                target,
                 k,
                 item,
                 loaded,
@@ -336,10 +349,10 @@ impl Card {
     fn draw_surface(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
-        easel: &Easel,
+        target: &ViewportTarget,
         k: usize,
         item: &Item,
-        loaded: &Loaded,
+        loaded: &LoadedBuffers,
         pipeline: &wgpu::RenderPipeline,
     ) {
         let (Some(triangles), Some(vertices)) = (
@@ -348,15 +361,17 @@ impl Card {
         ) else {
             return;
         };
+
         let paint = match item.paint {
             // Plain models do not read their paint; any buffer that is long enough will do.
             PaintArray::None => Some(vertices),
             PaintArray::Colors(_) => self.colors.buffer(loaded.paint),
             PaintArray::Values(_) => self.values.buffer(loaded.paint),
         };
+
         let Some(paint) = paint else { return };
         pass.set_pipeline(pipeline);
-        pass.set_bind_group(1, &easel.model_group, &[offset_of_model(k)]);
+        pass.set_bind_group(1, &target.model_group, &[offset_of_model(k)]);
         pass.set_vertex_buffer(0, vertices.slice(..));
         pass.set_vertex_buffer(1, paint.slice(..));
         pass.set_index_buffer(triangles.slice(..), wgpu::IndexFormat::Uint32);
@@ -366,33 +381,54 @@ impl Card {
     fn draw_lines(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
-        easel: &Easel,
+        target: &ViewportTarget,
         k: usize,
         item: &Item,
-        loaded: &Loaded,
+        loaded: &LoadedBuffers,
     ) {
+        // Models without edges have no lines.
         let (Some(edges), Some(vertices)) = (
             self.edges.buffer(loaded.edges),
             self.vertices.buffer(loaded.vertices),
         ) else {
             return;
         };
+
         pass.set_pipeline(&self.pipelines.lines);
-        pass.set_bind_group(1, &easel.model_group, &[offset_of_model(k)]);
+        pass.set_bind_group(1, &target.model_group, &[offset_of_model(k)]);
         pass.set_vertex_buffer(0, vertices.slice(..));
         pass.set_index_buffer(edges.slice(..), wgpu::IndexFormat::Uint32);
         pass.draw_indexed(0..2 * item.surface.edges.len() as u32, 0, 0..1);
     }
 
-    fn retire(&mut self, frame: u64) {
-        self.triangles.retire(frame);
-        self.edges.retire(frame);
-        self.vertices.retire(frame);
-        self.colors.retire(frame);
-        self.values.retire(frame);
-        self.easels
-            .retain(|_, easel| !is_stale(easel.last_used, frame));
+    fn remove_unused(&mut self, frame: u64) {
+        self.triangles.remove_unused(frame);
+        self.edges.remove_unused(frame);
+        self.vertices.remove_unused(frame);
+        self.colors.remove_unused(frame);
+        self.values.remove_unused(frame);
+        self.targets
+            .retain(|_, target| !is_stale(target.last_used, frame));
     }
+}
+
+/// A packed colour and an unused word per vertex.
+fn packed_colors(colors: &[Srgba]) -> Vec<[u32; 2]> {
+    let words = colors.iter().map(|color| [u32::from_le_bytes(color.0), 0]);
+    words.collect()
+}
+
+/// A value per vertex, and whether there is one.
+fn value_pairs(values: &[f32]) -> Vec<[f32; 2]> {
+    let mut pairs = Vec::with_capacity(values.len());
+    for &value in values {
+        pairs.push(if value.is_finite() {
+            [value, 1.0]
+        } else {
+            [0.0; 2]
+        });
+    }
+    pairs
 }
 
 fn offset_of_model(k: usize) -> u32 {
@@ -409,11 +445,12 @@ fn interleaved(vertices: &Arc<Vertices>) -> Vec<[f32; 6]> {
     pairs.map(|(p, n)| [p.x, p.y, p.z, n.x, n.y, n.z]).collect()
 }
 
-impl Easel {
+impl ViewportTarget {
     fn new(device: &wgpu::Device, pipelines: &Pipelines, size: [u32; 2]) -> Self {
-        let sheets = Sheets::new(device, size);
-        let frame_numbers = numbers_buffer(device, size_of::<FrameNumbers>() as u64);
+        let sheets = RenderTextures::new(device, size);
+        let frame_numbers = numbers_buffer(device, size_of::<FrameUniforms>() as u64);
         let model_numbers = numbers_buffer(device, MODEL_STRIDE);
+
         Self {
             size,
             blit_group: pipelines.blit_group(device, &sheets.picture),
@@ -427,7 +464,7 @@ impl Easel {
         }
     }
 
-    fn make_room(&mut self, device: &wgpu::Device, pipelines: &Pipelines, models: u64) {
+    fn ensure_capacity(&mut self, device: &wgpu::Device, pipelines: &Pipelines, models: u64) {
         self.model_numbers = numbers_buffer(device, models * MODEL_STRIDE);
         self.model_group = pipelines.model_group(device, &self.model_numbers);
         self.drawn = None;
@@ -439,13 +476,15 @@ impl Easel {
             0,
             bytemuck::bytes_of(&fingerprint.frame),
         );
+
         let mut bytes = vec![0; fingerprint.models.len() * MODEL_STRIDE as usize];
         for (place, (numbers, _)) in bytes
             .chunks_mut(MODEL_STRIDE as usize)
             .zip(&fingerprint.models)
         {
-            place[..size_of::<ModelNumbers>()].copy_from_slice(bytemuck::bytes_of(numbers));
+            place[..size_of::<ModelUniforms>()].copy_from_slice(bytemuck::bytes_of(numbers));
         }
+
         queue.write_buffer(&self.model_numbers, 0, &bytes);
     }
 
@@ -463,7 +502,7 @@ impl Easel {
             })],
             depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
                 view: &self.sheets.depth,
-                // Nothing is the farthest.
+                // Depth 0 is infinitely far.
                 depth_ops: Some(wgpu::Operations {
                     load: wgpu::LoadOp::Clear(0.0),
                     store: wgpu::StoreOp::Discard,

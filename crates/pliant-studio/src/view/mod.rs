@@ -1,29 +1,34 @@
-//! Everything that is seen in three dimensions: cameras, scenes, and the viewport that draws them.
+//! Viewports: cameras, scenes, picking, gizmos and rendering.
 //!
 //! A room builds a [`Scene`] from shared arrays, calls [`viewport_ui`] with its camera, and gets a
-//! [`Canvas`] back: input for its tool, and a painter for what lies over the picture. [`install`]
-//! tells a window's viewports about its graphics card, once.
+//! [`Canvas`]: input for its tool, and a painter over the picture. [`install`] sets up rendering
+//! for a window, once.
+//!
+//! - `viewport`, `screen`, `navigation`: a viewport, its projection, and camera control.
+//! - `scene`, `solids`: models, picking, simple solids.
+//! - `drawing`, `gpu`, `pipelines`, `buffers`: rendering.
+//! - `axis_gizmo`, `rotation_gizmo`, `drag_plane`, `legend`: what is drawn and dragged over the
+//!   picture.
 
 mod axis_gizmo;
 mod buffers;
-pub mod camera;
 pub mod drag_plane;
 mod drawing;
 pub mod gpu;
-pub mod heat;
+pub mod legend;
 pub mod navigation;
 mod pipelines;
+mod rotation_gizmo;
 pub mod scene;
 mod screen;
 pub mod solids;
-mod turn_gizmo;
 pub mod viewport;
 
-pub use camera::{Camera, Projection, Ray, Side, View};
-pub use drag_plane::{DragPlane, DragWay};
+pub use drag_plane::{DragDirection, DragPlane};
 pub use gpu::install;
-pub use heat::{Heat, HeatMap, legend_ui};
-pub use scene::{Hit, Model, Paint, Scene, Surface, Vertices};
+pub use legend::legend_ui;
+pub use rotation_gizmo::rotation_gizmo_ui;
+pub use scene::{Hit, Model, Paint, Scene};
+pub use screen::{Ray, View};
 pub use solids::{Solids, gizmo_ui};
-pub use turn_gizmo::turn_gizmo_ui;
-pub use viewport::{Canvas, Look, Shading, viewport_ui};
+pub use viewport::{Canvas, viewport_ui};

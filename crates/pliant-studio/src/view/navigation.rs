@@ -1,38 +1,39 @@
-//! Hands on the camera: which button turns, slides or nears, and which keys look from a side.
+//! Camera control: mouse buttons that orbit, pan and zoom, and keys for the standard views.
 //!
 //! | | |
 //! |---|---|
-//! | turn | middle drag, right drag, Alt + left drag |
-//! | slide | Shift or Alt + middle drag, Shift + right drag |
-//! | near | wheel, pinch, Alt + right drag, Ctrl + middle drag |
-//! | sides | 1 front, 3 right, 7 top; with Alt from the other side |
+//! | orbit | middle drag, right drag, Alt + left drag |
+//! | pan | Shift or Alt + middle drag, Shift + right drag |
+//! | zoom | wheel, pinch, Alt + right drag, Ctrl + middle drag |
+//! | standard views | 1 front, 3 right, 7 top; with Alt from the opposite side |
 //! | perspective | 5 |
 //!
-//! **Ours.** The left button alone belongs to the tool. What a drag does is settled when it starts:
-//! letting go of Alt half-way does not hand the drag to the tool.
+//! **Implementation.** The left button alone belongs to the tool. The start of a drag decides what
+//! it does: releasing Alt half-way does not pass the drag to the tool.
 
 use eframe::egui::{Context, CursorIcon, Id, Key, Modifiers, PointerButton, Pos2, Response, Vec2};
 use pliant::mesh::glam::DVec3;
 
-use super::camera::{Camera, Side, View};
+use super::screen::View;
+use crate::model::camera::{Camera, Side};
 
-/// What a drag does to the camera.
+/// Effect of a drag on the camera.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gesture {
-    /// Turns about the target.
+    /// Orbits the target.
     Orbit,
-    /// Slides along the screen.
+    /// Pans.
     Pan,
-    /// Nears and leaves.
+    /// Zooms.
     Dolly,
 }
 
-/// Radians per point of a drag: half a turn in a hand's width.
+/// Radians per point of a drag: half a turn in the user's width.
 const ORBIT_RAD_PER_POINT: f64 = 0.008;
 /// Growth of the picture per point of a drag or of the wheel.
 const DOLLY_PER_POINT: f64 = 0.006;
 const WHEEL_PER_POINT: f64 = 0.0028;
-/// The most that one event nears or leaves.
+/// The strongest zoom of one event.
 const STRONGEST_ZOOM: f64 = 4.0;
 
 impl Gesture {
@@ -76,7 +77,8 @@ impl Gesture {
     }
 }
 
-/// Moves the camera by what the person does over the viewport; says whether a drag is the camera's.
+/// Moves the camera by what the user does over the viewport; returns whether a drag is the
+/// camera's.
 ///
 /// `pivot` gives the place in the scene that a wheel nears, from the one under the cursor; it is
 /// asked only then.
@@ -91,16 +93,20 @@ pub(super) fn navigate(
         *camera = gesture.apply(view, response.drag_delta());
         response.ctx.set_cursor_icon(gesture.cursor());
     }
+
+    // Keys and the wheel belong to the viewport under the pointer.
     if response.contains_pointer() {
         zoom_by_wheel(view, response, camera, pivot);
         look_by_keys(&response.ctx, camera);
     }
+
     gesture.is_some()
 }
 
-/// The gesture of the drag that is on its way.
+/// The gesture of the drag that is in progress.
 fn current_gesture(response: &Response) -> Option<Gesture> {
-    let (ctx, id) = (&response.ctx, gesture_id(response.id));
+    let ctx = &response.ctx;
+    let id = gesture_id(response.id);
     if response.drag_started() {
         let buttons = [
             PointerButton::Primary,
@@ -108,18 +114,23 @@ fn current_gesture(response: &Response) -> Option<Gesture> {
             PointerButton::Secondary,
         ];
         let modifiers = ctx.input(|input| input.modifiers);
+
         let button = buttons
             .into_iter()
             .find(|&button| response.drag_started_by(button));
         let gesture = button.and_then(|button| Gesture::of(button, modifiers));
+
         ctx.data_mut(|data| data.insert_temp(id, gesture));
     }
+
     let started = ctx
         .data(|data| data.get_temp::<Option<Gesture>>(id))
         .flatten();
+
     if !response.dragged() {
         ctx.data_mut(|data| data.remove::<Option<Gesture>>(id));
     }
+
     // The frame in which the button comes up still belongs to the gesture.
     started.filter(|_| response.dragged() || response.drag_stopped())
 }
@@ -137,20 +148,24 @@ fn zoom_by_wheel(
     let Some(cursor) = response.hover_pos() else {
         return;
     };
+
     let (scroll, pinch) = response.ctx.input_mut(|input| {
-        // Taken, so that a list around the viewport does not move as well.
+        // The event is consumed, so that a surrounding list does not scroll.
         let scroll = std::mem::take(&mut input.smooth_scroll_delta);
         (f64::from(scroll.y), f64::from(input.zoom_delta()))
     });
+
     if scroll == 0.0 && pinch == 1.0 {
         return;
     }
+
     let factor =
         ((-scroll * WHEEL_PER_POINT).exp() / pinch).clamp(1.0 / STRONGEST_ZOOM, STRONGEST_ZOOM);
     let view = View {
         camera: *camera,
         ..*view
     };
+
     camera.zoom_about(
         pivot(cursor).unwrap_or_else(|| view.at_target_depth(cursor)),
         factor,
@@ -161,6 +176,7 @@ fn look_by_keys(ctx: &Context, camera: &mut Camera) {
     if ctx.text_edit_focused() {
         return;
     }
+
     // Those with Alt first: a key without takes them, too.
     for side in [
         Side::Back,
@@ -175,6 +191,7 @@ fn look_by_keys(ctx: &Context, camera: &mut Camera) {
             camera.look_from(side);
         }
     }
+
     if ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Num5)) {
         camera.toggle_projection();
     }
@@ -197,13 +214,14 @@ mod tests {
     use eframe::egui::{Rect, pos2, vec2};
 
     #[test]
-    fn the_left_button_alone_is_the_tool_s() {
+    fn the_left_button_alone_belongs_to_the_tool() {
         assert_eq!(Gesture::of(PointerButton::Primary, Modifiers::NONE), None);
         assert_eq!(Gesture::of(PointerButton::Primary, Modifiers::SHIFT), None);
         assert_eq!(
             Gesture::of(PointerButton::Primary, Modifiers::COMMAND),
             None
         );
+
         assert_eq!(
             Gesture::of(PointerButton::Primary, Modifiers::ALT),
             Some(Gesture::Orbit)
@@ -211,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn other_buttons_turn_slide_and_near() {
+    fn other_buttons_orbit_pan_and_zoom() {
         for (button, modifiers, expected) in [
             (PointerButton::Middle, Modifiers::NONE, Gesture::Orbit),
             (PointerButton::Middle, Modifiers::SHIFT, Gesture::Pan),
@@ -229,24 +247,26 @@ mod tests {
     }
 
     #[test]
-    fn dragging_turns_the_near_side_with_the_hand() {
+    fn dragging_rotates_the_near_side_with_the_pointer() {
         let view = View {
             camera: Camera::default(),
             rect: Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, 300.0)),
         };
+        // A point between the camera and the target.
         let near_side = view.camera.target + view.camera.axes().back;
         let turned = View {
             camera: Gesture::Orbit.apply(&view, vec2(20.0, 10.0)),
             ..view
         };
-        let (before, after) = (
-            view.project(near_side).unwrap(),
-            turned.project(near_side).unwrap(),
-        );
+
+        let before = view.project(near_side).unwrap();
+        let after = turned.project(near_side).unwrap();
+
         assert!(
             after.x > before.x && after.y > before.y,
             "{before:?} {after:?}"
         );
+
         assert!(
             Gesture::Dolly.apply(&view, vec2(20.0, 0.0)).distance < view.camera.distance,
             "to the right is nearer"

@@ -1,24 +1,25 @@
-//! How the card draws each kind of thing.
+//! Render pipelines and textures of the viewport.
 //!
-//! **Ours.** Depth runs from 1 at the eye to 0 far away, in floats: there is no far plane, and
-//! digits are where they are needed.
+//! **Implementation.** Reversed depth: 1 near and 0 at infinity, in floating point. There is
+//! no far plane, and the precision is where it is needed.
 
 use eframe::wgpu;
 
-use super::drawing::{FrameNumbers, ModelNumbers, table_row};
-use super::heat::HeatMap;
+use super::drawing::{FrameUniforms, ModelUniforms, table_row};
+use crate::engine::heat::HeatMap;
 
 /// Samples per pixel.
 const SAMPLES: u32 = 4;
-/// Light in eight bits, encoded.
+/// The colour format of the textures.
 const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 /// Entries of a colour map's table.
 const TABLE_ENTRIES: usize = 256;
-/// Bytes from one model's numbers to the next: the least that every card takes as an offset.
+/// Bytes from one model's numbers to the next: the least that every graphics card takes as an
+/// offset.
 pub(super) const MODEL_STRIDE: u64 = 256;
 const _: () = assert!(
-    size_of::<ModelNumbers>() as u64 <= MODEL_STRIDE,
+    size_of::<ModelUniforms>() as u64 <= MODEL_STRIDE,
     "the numbers of a model fit their stride"
 );
 
@@ -27,7 +28,7 @@ pub(super) const VERTEX_BYTES: u64 = 24;
 /// Bytes of a vertex's paint.
 pub(super) const PAINT_BYTES: u64 = 8;
 
-/// All ways to draw, for one kind of screen.
+/// All pipelines for one kind of screen.
 pub(super) struct Pipelines {
     pub(super) opaque: wgpu::RenderPipeline,
     pub(super) translucent: wgpu::RenderPipeline,
@@ -43,7 +44,7 @@ pub(super) struct Pipelines {
 }
 
 /// The textures of one viewport.
-pub(super) struct Sheets {
+pub(super) struct RenderTextures {
     pub(super) samples: wgpu::TextureView,
     pub(super) picture: wgpu::TextureView,
     pub(super) depth: wgpu::TextureView,
@@ -56,33 +57,36 @@ impl Pipelines {
         screen: wgpu::TextureFormat,
     ) -> Self {
         let shader = device.create_shader_module(wgpu::include_wgsl!("shader.wgsl"));
+        // Group 0 belongs to the frame, group 1 to one model by a dynamic offset.
         let frame_layout = layout(
             device,
             &[
-                uniform(0, false, size_of::<FrameNumbers>() as u64),
+                uniform(0, false, size_of::<FrameUniforms>() as u64),
                 texture(1),
                 sampler(2),
             ],
         );
+
         let model_layout = layout(
             device,
-            &[uniform(0, true, size_of::<ModelNumbers>() as u64)],
+            &[uniform(0, true, size_of::<ModelUniforms>() as u64)],
         );
         let blit_layout = layout(device, &[texture(0)]);
-        let maker = Maker {
+        let builder = PipelineBuilder {
             device,
             shader: &shader,
             frame_layout: &frame_layout,
             model_layout: &model_layout,
             blit_layout: &blit_layout,
         };
+
         Self {
-            opaque: maker.surface(false),
-            translucent: maker.surface(true),
-            lines: maker.lines(),
-            ground: maker.ground(),
-            backdrop: maker.backdrop(),
-            blit: maker.blit(screen),
+            opaque: builder.surface(false),
+            translucent: builder.surface(true),
+            lines: builder.lines(),
+            ground: builder.ground(),
+            backdrop: builder.backdrop(),
+            blit: builder.blit(screen),
             heat_table: heat_table(device, queue),
             heat_sampler: device.create_sampler(&wgpu::SamplerDescriptor {
                 mag_filter: wgpu::FilterMode::Linear,
@@ -114,7 +118,7 @@ impl Pipelines {
         device: &wgpu::Device,
         numbers: &wgpu::Buffer,
     ) -> wgpu::BindGroup {
-        let size = wgpu::BufferSize::new(size_of::<ModelNumbers>() as u64);
+        let size = wgpu::BufferSize::new(size_of::<ModelUniforms>() as u64);
         group(
             device,
             &self.model_layout,
@@ -139,7 +143,7 @@ impl Pipelines {
     }
 }
 
-impl Sheets {
+impl RenderTextures {
     pub(super) fn new(device: &wgpu::Device, [width, height]: [u32; 2]) -> Self {
         let sheet = |format, sample_count, usage| {
             let size = wgpu::Extent3d {
@@ -151,6 +155,7 @@ impl Sheets {
                 .create_texture(&texture_descriptor(size, format, sample_count, usage))
                 .create_view(&Default::default())
         };
+
         let drawn = wgpu::TextureUsages::RENDER_ATTACHMENT;
         Self {
             samples: sheet(COLOR, SAMPLES, drawn),
@@ -161,7 +166,7 @@ impl Sheets {
 }
 
 /// What all pipelines are made with.
-struct Maker<'a> {
+struct PipelineBuilder<'a> {
     device: &'a wgpu::Device,
     shader: &'a wgpu::ShaderModule,
     frame_layout: &'a wgpu::BindGroupLayout,
@@ -170,7 +175,7 @@ struct Maker<'a> {
 }
 
 /// One pipeline of the scene.
-struct Recipe<'a> {
+struct PipelineSpec<'a> {
     label: &'static str,
     entries: [&'static str; 2],
     buffers: &'a [Option<wgpu::VertexBufferLayout<'a>>],
@@ -181,7 +186,7 @@ struct Recipe<'a> {
     blended: bool,
 }
 
-impl Recipe<'_> {
+impl PipelineSpec<'_> {
     fn screen_filling(label: &'static str, entries: [&'static str; 2]) -> Self {
         Self {
             label,
@@ -211,9 +216,9 @@ fn vertex_layout(
     })
 }
 
-impl Maker<'_> {
+impl PipelineBuilder<'_> {
     fn surface(&self, translucent: bool) -> wgpu::RenderPipeline {
-        self.scene(&Recipe {
+        self.scene(&PipelineSpec {
             buffers: &[
                 vertex_layout(VERTEX_BYTES, &POSITION_AND_NORMAL),
                 vertex_layout(PAINT_BYTES, &PAINT),
@@ -223,52 +228,55 @@ impl Maker<'_> {
             writes_depth: !translucent,
             compare: wgpu::CompareFunction::Greater,
             blended: translucent,
-            ..Recipe::screen_filling("surface", ["surface_vertex", "surface_fragment"])
+            ..PipelineSpec::screen_filling("surface", ["surface_vertex", "surface_fragment"])
         })
     }
 
     fn lines(&self) -> wgpu::RenderPipeline {
-        self.scene(&Recipe {
+        self.scene(&PipelineSpec {
             buffers: &[vertex_layout(VERTEX_BYTES, &POSITION_AND_NORMAL)],
             topology: wgpu::PrimitiveTopology::LineList,
             compare: wgpu::CompareFunction::GreaterEqual,
             blended: true,
-            ..Recipe::screen_filling("lines", ["line_vertex", "line_fragment"])
+            ..PipelineSpec::screen_filling("lines", ["line_vertex", "line_fragment"])
         })
     }
 
     fn ground(&self) -> wgpu::RenderPipeline {
-        self.scene(&Recipe {
+        self.scene(&PipelineSpec {
             topology: wgpu::PrimitiveTopology::TriangleStrip,
             compare: wgpu::CompareFunction::Greater,
             blended: true,
-            ..Recipe::screen_filling("ground", ["ground_vertex", "ground_fragment"])
+            ..PipelineSpec::screen_filling("ground", ["ground_vertex", "ground_fragment"])
         })
     }
 
     fn backdrop(&self) -> wgpu::RenderPipeline {
-        self.scene(&Recipe::screen_filling(
+        self.scene(&PipelineSpec::screen_filling(
             "backdrop",
             ["screen_vertex", "backdrop_fragment"],
         ))
     }
 
-    fn scene(&self, recipe: &Recipe<'_>) -> wgpu::RenderPipeline {
+    fn scene(&self, spec: &PipelineSpec<'_>) -> wgpu::RenderPipeline {
         let depth_stencil = wgpu::DepthStencilState {
             format: DEPTH,
-            depth_write_enabled: Some(recipe.writes_depth),
-            depth_compare: Some(recipe.compare),
+            depth_write_enabled: Some(spec.writes_depth),
+            depth_compare: Some(spec.compare),
             stencil: wgpu::StencilState::default(),
             bias: wgpu::DepthBiasState::default(),
         };
-        let blend = recipe.blended.then_some(wgpu::BlendState::ALPHA_BLENDING);
+
+        // Opaque models need no blending.
+        let blend = spec.blended.then_some(wgpu::BlendState::ALPHA_BLENDING);
         let target = wgpu::ColorTargetState {
             format: COLOR,
             blend,
             write_mask: wgpu::ColorWrites::ALL,
         };
+
         self.pipeline(
-            recipe,
+            spec,
             &[self.frame_layout, self.model_layout],
             Some(depth_stencil),
             SAMPLES,
@@ -282,13 +290,13 @@ impl Maker<'_> {
         } else {
             "blit_to_gamma"
         };
-        let recipe = Recipe::screen_filling("blit", ["screen_vertex", fragment]);
-        self.pipeline(&recipe, &[self.blit_layout], None, 1, screen.into())
+        let spec = PipelineSpec::screen_filling("blit", ["screen_vertex", fragment]);
+        self.pipeline(&spec, &[self.blit_layout], None, 1, screen.into())
     }
 
     fn pipeline(
         &self,
-        recipe: &Recipe<'_>,
+        spec: &PipelineSpec<'_>,
         layouts: &[&wgpu::BindGroupLayout],
         depth_stencil: Option<wgpu::DepthStencilState>,
         samples: u32,
@@ -300,21 +308,23 @@ impl Maker<'_> {
             bind_group_layouts: &layouts,
             immediate_size: 0,
         };
+
         let layout = self.device.create_pipeline_layout(&layout_descriptor);
-        let [vertex, fragment] = recipe.entries;
+        // Both stages are in one shader module.
+        let [vertex, fragment] = spec.entries;
         self.device
             .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                label: Some(recipe.label),
+                label: Some(spec.label),
                 layout: Some(&layout),
                 vertex: wgpu::VertexState {
                     module: self.shader,
                     entry_point: Some(vertex),
                     compilation_options: Default::default(),
-                    buffers: recipe.buffers,
+                    buffers: spec.buffers,
                 },
                 primitive: wgpu::PrimitiveState {
-                    topology: recipe.topology,
-                    cull_mode: recipe.cull_mode,
+                    topology: spec.topology,
+                    cull_mode: spec.cull_mode,
                     ..Default::default()
                 },
                 depth_stencil,
@@ -350,6 +360,7 @@ fn group<const N: usize>(
     let entries: Vec<_> = numbered
         .map(|(resource, binding)| wgpu::BindGroupEntry { binding, resource })
         .collect();
+
     device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: None,
         layout,
@@ -420,12 +431,14 @@ fn texture_descriptor(
 fn heat_table(device: &wgpu::Device, queue: &wgpu::Queue) -> wgpu::TextureView {
     let rows = HeatMap::ALL.len();
     let mut texels = vec![[0_u8; 4]; rows * TABLE_ENTRIES];
+    // One row per colour map, sampled linearly by the shader.
     for map in HeatMap::ALL {
         for k in 0..TABLE_ENTRIES {
             texels[table_row(map) * TABLE_ENTRIES + k] =
-                map.color(k as f64 / (TABLE_ENTRIES - 1) as f64).to_array();
+                map.color(k as f64 / (TABLE_ENTRIES - 1) as f64).0;
         }
     }
+
     let size = wgpu::Extent3d {
         width: TABLE_ENTRIES as u32,
         height: rows as u32,
@@ -433,16 +446,19 @@ fn heat_table(device: &wgpu::Device, queue: &wgpu::Queue) -> wgpu::TextureView {
     };
     let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
     let table = device.create_texture(&texture_descriptor(size, COLOR, 1, usage));
+
     let layout = wgpu::TexelCopyBufferLayout {
         offset: 0,
         bytes_per_row: Some(4 * TABLE_ENTRIES as u32),
         rows_per_image: None,
     };
+
     queue.write_texture(
         table.as_image_copy(),
         bytemuck::cast_slice(&texels),
         layout,
         size,
     );
+
     table.create_view(&Default::default())
 }

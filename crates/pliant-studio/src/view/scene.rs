@@ -1,109 +1,39 @@
-//! What a viewport draws, and what a ray meets in it.
+//! The models of a viewport, and ray picking.
 //!
-//! **Ours.** Large arrays are shared, and a thing is the same as in the last frame when its `Arc`
-//! is: the card takes an array again only when it is another one. Picking searches the arrays that
-//! are drawn, so a pose that moves needs no index.
+//! **Implementation.** Large arrays are shared. An array is unchanged if its `Arc` is the same; the
+//! graphics card gets an array again only when it is another one. Picking searches the drawn
+//! arrays, so a moving pose needs no index.
 
 use std::sync::Arc;
 
 use eframe::egui::Color32;
-use pliant::linalg::parallel;
-use pliant::mesh::glam::{DAffine3, DVec3, Vec3};
-use pliant::mesh::{Bounds, Mesh, nearest_ray_hit, vertex_normals_into};
+use pliant::mesh::glam::{DAffine3, DVec3};
+use pliant::mesh::{Bounds, Mesh, nearest_ray_hit};
 
-use super::camera::Ray;
-use super::heat::Heat;
-use super::viewport::Shading;
+use super::screen::Ray;
+use crate::engine::color::Srgba;
+use crate::engine::heat::Heat;
+use crate::engine::surface::{Surface, Vertices};
+use crate::model::look::Shading;
 
-/// Vertices in one parallel task.
-const VERTICES_PER_TASK: usize = 4096;
-
-/// Which vertices make the triangles and lines of a model; the same for all of its poses.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Surface {
-    /// Corners of the triangles, counter-clockwise from outside.
-    pub triangles: Vec<[u32; 3]>,
-    /// Ends of the lines of the wireframe.
-    pub edges: Vec<[u32; 2]>,
-}
-
-impl Surface {
-    /// The triangles of a mesh, and the sides of its polygons as they were made: a quad has no
-    /// diagonal.
-    #[must_use]
-    pub fn of(mesh: &Mesh) -> Arc<Self> {
-        let sides = mesh
-            .faces()
-            .flat_map(|face| (0..face.len()).map(|k| [face[k], face[(k + 1) % face.len()]]));
-        let mut edges: Vec<[u32; 2]> = sides.map(|[a, b]| [a.min(b), a.max(b)]).collect();
-        edges.sort_unstable();
-        edges.dedup();
-        Arc::new(Self {
-            triangles: mesh.triangles().to_vec(),
-            edges,
-        })
-    }
-}
-
-/// Where the vertices are, as the card takes them.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Vertices {
-    /// One place per vertex.
-    pub positions: Vec<Vec3>,
-    /// One unit normal per vertex; zero where there is none.
-    pub normals: Vec<Vec3>,
-}
-
-impl From<(&[DVec3], &[DVec3])> for Vertices {
-    fn from((positions, normals): (&[DVec3], &[DVec3])) -> Self {
-        let single = |points: &[DVec3]| {
-            parallel::map(points.len(), VERTICES_PER_TASK, |v| points[v].as_vec3())
-        };
-        Self {
-            positions: single(positions),
-            normals: single(normals),
-        }
-    }
-}
-
-impl Vertices {
-    /// A pose of a mesh, with its normals computed.
-    ///
-    /// # Panics
-    /// If there is not one position per vertex.
-    #[must_use]
-    pub fn of(mesh: &Mesh, positions: &[DVec3]) -> Arc<Self> {
-        let mut normals = vec![DVec3::ZERO; positions.len()];
-        vertex_normals_into(mesh.topology(), mesh.triangles(), positions, &mut normals);
-        Arc::new(Self::from((positions, normals.as_slice())))
-    }
-
-    /// The box around all finite positions.
-    #[must_use]
-    pub fn bounds(&self) -> Option<Bounds> {
-        let finite = self.positions.iter().copied().filter(|p| p.is_finite());
-        let (min, max) = finite.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(min, max), p| {
-            (min.min(p), max.max(p))
-        });
-        min.cmple(max).all().then(|| Bounds {
-            min: min.as_dvec3(),
-            max: max.as_dvec3(),
-        })
-    }
-}
-
-/// What a model is coloured with.
+/// Colours of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Paint {
     /// One colour.
     Plain(Color32),
     /// One colour per vertex.
-    Colors(Arc<Vec<Color32>>),
+    Colors(Arc<Vec<Srgba>>),
     /// A value per vertex, through a colour map.
     Heat(Heat),
 }
 
-/// Something that stands in the scene.
+/// A vertex colour as egui has it.
+#[must_use]
+pub const fn color32(Srgba([red, green, blue, alpha]): Srgba) -> Color32 {
+    Color32::from_rgba_premultiplied(red, green, blue, alpha)
+}
+
+/// A model of the scene.
 #[derive(Debug, Clone)]
 pub struct Model {
     /// Its triangles and lines.
@@ -121,8 +51,8 @@ pub struct Model {
 }
 
 impl Model {
-    /// Clay: a light, warm grey.
-    pub const CLAY: Color32 = Color32::from_rgb(206, 196, 186);
+    /// The colour of an unpainted surface, [`Srgba::CLAY`].
+    pub const CLAY: Color32 = color32(Srgba::CLAY);
 
     /// An opaque model of clay.
     #[must_use]
@@ -137,7 +67,7 @@ impl Model {
         }
     }
 
-    /// A mesh as it stands.
+    /// A mesh in its current state.
     #[must_use]
     pub fn of(mesh: &Mesh) -> Self {
         Self::new(Surface::of(mesh), Vertices::of(mesh, mesh.positions()))
@@ -149,19 +79,19 @@ impl Model {
         Self { paint, ..self }
     }
 
-    /// Elsewhere.
+    /// With another placement.
     #[must_use]
     pub fn with_placement(self, placement: DAffine3) -> Self {
         Self { placement, ..self }
     }
 
-    /// Seen through.
+    /// Translucent.
     #[must_use]
     pub fn with_opacity(self, opacity: f32) -> Self {
         Self { opacity, ..self }
     }
 
-    /// The box around it in the world.
+    /// Its bounds in the world.
     #[must_use]
     pub fn bounds(&self) -> Option<Bounds> {
         let own = self.vertices.bounds()?;
@@ -173,32 +103,37 @@ impl Model {
             })
             .map(|corner| self.placement.transform_point3(corner))
             .collect();
+
         Bounds::of(&corners)
     }
 
     fn hit(&self, index: usize, ray: &Ray) -> Option<Hit> {
+        // The ray is transformed instead of all vertices.
         let model_from_world = self.placement.inverse();
-        let (origin, direction) = (
-            model_from_world.transform_point3(ray.origin),
-            model_from_world.transform_vector3(ray.direction),
-        );
+        let origin = model_from_world.transform_point3(ray.origin);
+        let direction = model_from_world.transform_vector3(ray.direction);
+
         let found = nearest_ray_hit(
             &self.vertices.positions,
             &self.surface.triangles,
             origin,
             direction,
         )?;
-        let (triangle, barycentric) = (found.place.triangle, found.place.barycentric);
+
+        let triangle = found.place.triangle;
+        let barycentric = found.place.barycentric;
         let corners = self.surface.triangles[triangle as usize];
         let weighted =
             |k: usize| self.vertices.positions[corners[k] as usize].as_dvec3() * barycentric[k];
         let position = self
             .placement
             .transform_point3(weighted(0) + weighted(1) + weighted(2));
+
         let away = |vertex: u32| self.position(vertex).distance_squared(position);
         let vertex = corners
             .into_iter()
             .min_by(|a, b| away(*a).total_cmp(&away(*b)))?;
+
         Some(Hit {
             model: index,
             triangle,
@@ -220,7 +155,7 @@ impl Model {
     }
 }
 
-/// What a viewport shows.
+/// Contents of a viewport.
 #[derive(Debug, Clone, Default)]
 pub struct Scene {
     /// The models, in any order.
@@ -253,7 +188,7 @@ impl Scene {
         }
     }
 
-    /// The box around all models.
+    /// The bounds of all models.
     #[must_use]
     pub fn bounds(&self) -> Option<Bounds> {
         self.models
@@ -310,13 +245,15 @@ mod tests {
     }
 
     #[test]
-    fn a_picked_place_is_the_one_that_a_search_tree_finds() {
+    fn picking_agrees_with_a_search_tree() {
         let mesh = bumpy_sheet(40, 0.3);
+        // A placement that is no rotation, so that distances along the ray are scaled.
         let placement = DAffine3::from_scale_rotation_translation(
             DVec3::new(2.0, 0.5, 3.0),
             DQuat::from_rotation_y(0.8),
             DVec3::Y * 4.0,
         );
+
         let scene = Scene::of(Model::of(&mesh).with_placement(placement));
         let placed = mesh
             .posed(
@@ -326,27 +263,31 @@ mod tests {
                     .collect(),
             )
             .unwrap();
+
         let index = SurfaceIndex::new(&placed).unwrap();
         let mut hits = 0;
         for k in 0..200 {
             let origin = DVec3::new(f64::from(k % 14) * 0.31, 8.0, f64::from(k / 14) * -0.2);
+            // The rays go to points of the sheet and a little beyond it.
             let toward = placement.transform_point3(DVec3::new(
                 f64::from(k % 20) * 0.06,
                 f64::from(k / 20) * 0.12,
                 0.0,
             ));
+
             let ray = Ray {
                 origin,
                 direction: (toward - origin).normalize(),
             };
-            let (found, expected) = (
-                scene.pick(&ray),
-                index.cast_ray(ray.origin, ray.direction, f64::INFINITY),
-            );
+
+            let found = scene.pick(&ray);
+            let expected = index.cast_ray(ray.origin, ray.direction, f64::INFINITY);
+
             assert_eq!(found.is_some(), expected.is_some());
             let Some((found, expected)) = found.zip(expected) else {
                 continue;
             };
+
             hits += 1;
             assert!((found.distance - expected.distance).abs() < 1e-5);
             assert!(
@@ -357,11 +298,12 @@ mod tests {
                 ) < 1e-5
             );
         }
+
         assert!(hits > 100, "only {hits} rays hit");
     }
 
     #[test]
-    fn the_nearer_model_is_picked_unless_it_is_passed_over() {
+    fn the_nearest_accepted_model_is_picked() {
         let ball = Model::of(&icosphere(3));
         let behind = ball
             .clone()
@@ -369,13 +311,17 @@ mod tests {
         let scene = Scene {
             models: vec![behind, ball],
         };
+
         let ray = Ray {
             origin: DVec3::new(0.01, 0.02, 9.0),
             direction: DVec3::NEG_Z,
         };
         let hit = scene.pick(&ray).unwrap();
+
         assert_eq!(hit.model, 1);
         assert!((hit.distance - 8.0).abs() < 0.01);
+
+        // The picked vertex is the nearest of the three corners.
         let corners = scene.models[1].surface.triangles[hit.triangle as usize];
         assert!(corners.iter().all(|&v| {
             scene.models[1].position(v).distance(hit.position)
@@ -386,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn the_box_around_a_scene_follows_its_models() {
+    fn the_bounds_of_a_scene_follow_its_models() {
         let ball = Model::of(&icosphere(3));
         let scene = Scene {
             models: vec![
@@ -394,6 +340,7 @@ mod tests {
                 ball.with_placement(DAffine3::from_translation(DVec3::X * 3.0)),
             ],
         };
+
         let bounds = scene.bounds().unwrap();
         assert!(
             (bounds.size() - DVec3::new(5.0, 2.0, 2.0))
@@ -401,6 +348,7 @@ mod tests {
                 .max_element()
                 < 0.02
         );
+
         assert_eq!(Scene::default().bounds(), None);
     }
 }

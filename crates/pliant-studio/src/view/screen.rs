@@ -1,17 +1,16 @@
-//! Between the screen and the scene: where a point falls, which ray a place is, where a drag takes
-//! a point.
+//! Projection between screen and scene: points, rays, drags.
 //!
 //! **Equation.** With the axes right `r`, up `u`, back `b` of a camera at `e`, a focal length `f`
-//! in points of the screen and a point `p` at the depth `d = (e − p)·b`, the place of `p` is `f/d
-//! ((p − e)·r, −(p − e)·u)` from the rectangle's middle. Without perspective `d` is the
-//! camera's distance for all points. Everything on the ray under the cursor stays there when the
-//! eye and its target are scaled about any point of that ray.
+//! in points of the screen and a point `p` at the depth `d = (e − p)·b`, the position of `p` is
+//! `f/d ((p − e)·r, −(p − e)·u)` from the centre of the rectangle. In an orthographic view `d` is
+//! the distance of the camera for all points. All points on the ray under the cursor stay there
+//! when the camera and its target are scaled about any point of that ray.
 
 use eframe::egui::{Pos2, Rect, Vec2};
 use pliant::mesh::glam::{DVec2, DVec3};
 use pliant::rig::SketchCamera;
 
-use super::camera::{Camera, Projection};
+use crate::model::camera::{Camera, Projection};
 
 /// A ray into the scene.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,7 +34,8 @@ impl Ray {
     #[must_use]
     pub fn nearest_on_line(&self, point: DVec3, direction: DVec3) -> Option<f64> {
         let unit = direction.try_normalize()?;
-        let (across, offset) = (unit.dot(self.direction), self.origin - point);
+        let across = unit.dot(self.direction);
+        let offset = self.origin - point;
         let sine_squared = 1.0 - across * across;
         let along = (offset.dot(unit) - across * offset.dot(self.direction)) / sine_squared;
         (sine_squared > 1e-4 && along.is_finite()).then_some(along)
@@ -45,16 +45,16 @@ impl Ray {
 /// A camera on a rectangle of the screen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct View {
-    /// The eye.
+    /// The camera.
     pub camera: Camera,
     /// The rectangle, in egui's points.
     pub rect: Rect,
 }
 
 impl View {
-    /// The angle of the far camera that stands for one without perspective. *Ours*: near the least
+    /// The angle of the far camera that stands for one without perspective. Chosen: near the least
     /// that a sketch may have; a point one picture's height before or behind the target is
-    /// misplaced by a four-hundredth of its way from the middle.
+    /// misplaced by a four-hundredth of its way from the centre.
     const PARALLEL_SKETCH_DEGREES: f64 = 0.15;
 
     /// Width over height.
@@ -63,7 +63,7 @@ impl View {
         f64::from(self.rect.width()) / f64::from(self.rect.height()).max(1.0)
     }
 
-    /// Where a point falls on the screen; `None` behind the eye.
+    /// Where a point falls on the screen; `None` behind the camera.
     #[must_use]
     pub fn project(&self, point: DVec3) -> Option<Pos2> {
         let place = self.middle() + self.offset_on_screen(point)?;
@@ -74,12 +74,14 @@ impl View {
     /// The ray through a place of the screen.
     #[must_use]
     pub fn ray(&self, place: Pos2) -> Ray {
-        let (axes, offset) = (self.camera.axes(), self.off_middle(place));
+        let axes = self.camera.axes();
+        let offset = self.offset_from_center(place);
         match self.camera.projection {
             Projection::Perspective => {
+                // Screen y points down, the camera's up axis points up.
                 let across = (axes.right * offset.x - axes.up * offset.y) / self.focal_points();
                 Ray {
-                    origin: self.camera.eye(),
+                    origin: self.camera.position(),
                     direction: (across - axes.back).normalize(),
                 }
             }
@@ -87,7 +89,7 @@ impl View {
                 let across = (axes.right * offset.x - axes.up * offset.y)
                     * self.world_per_pixel(self.camera.target);
                 Ray {
-                    origin: self.camera.eye() + across,
+                    origin: self.camera.position() + across,
                     direction: -axes.back,
                 }
             }
@@ -98,7 +100,7 @@ impl View {
     #[must_use]
     pub fn world_per_pixel(&self, point: DVec3) -> f64 {
         let depth = match self.camera.projection {
-            Projection::Perspective => (self.camera.eye() - point)
+            Projection::Perspective => (self.camera.position() - point)
                 .dot(self.camera.axes().back)
                 .abs(),
             Projection::Orthographic => self.camera.distance,
@@ -166,7 +168,9 @@ impl View {
     /// Strokes know perspective only: without it, the camera is far away.
     #[must_use]
     pub fn sketch_camera(&self) -> SketchCamera {
-        let (camera, axes) = (&self.camera, self.camera.axes());
+        let camera = &self.camera;
+        let axes = self.camera.axes();
+        // A far camera with a small angle stands for an orthographic one.
         let (fov_y_degrees, distance) = match camera.projection {
             Projection::Perspective => (camera.fov_y_rad.to_degrees(), camera.distance),
             Projection::Orthographic => {
@@ -177,6 +181,7 @@ impl View {
                 )
             }
         };
+
         let [width, height] = self.sketch_size();
         SketchCamera {
             eye: camera.target + axes.back * distance,
@@ -193,7 +198,7 @@ impl View {
     #[must_use]
     pub fn to_uv(&self, place: Pos2) -> [f64; 2] {
         let [width, height] = self.sketch_size();
-        let offset = self.off_middle(place) * (f64::from(height) / self.height());
+        let offset = self.offset_from_center(place) * (f64::from(height) / self.height());
         [
             0.5 * f64::from(width) + offset.x,
             0.5 * f64::from(height) + offset.y,
@@ -209,7 +214,7 @@ impl View {
         DVec2::new(f64::from(x), f64::from(y))
     }
 
-    fn off_middle(&self, place: Pos2) -> DVec2 {
+    fn offset_from_center(&self, place: Pos2) -> DVec2 {
         DVec2::new(f64::from(place.x), f64::from(place.y)) - self.middle()
     }
 
@@ -222,9 +227,10 @@ impl View {
         0.5 * self.height() / self.camera.half_height_tangent()
     }
 
-    /// Right and down from the middle of the rectangle; `None` behind the eye.
+    /// Right and down from the centre of the rectangle; `None` behind the camera.
     fn offset_on_screen(&self, point: DVec3) -> Option<DVec2> {
-        let (axes, offset) = (self.camera.axes(), point - self.camera.eye());
+        let axes = self.camera.axes();
+        let offset = point - self.camera.position();
         let depth = match self.camera.projection {
             Projection::Perspective => -offset.dot(axes.back),
             Projection::Orthographic => self.camera.distance,
@@ -255,14 +261,17 @@ mod tests {
             distance: 4.0,
             ..Camera::default()
         };
+
         let straight_down = Camera {
             pitch: FRAC_PI_2,
             ..camera
         };
+
         let parallel = Camera {
             projection: Projection::Orthographic,
             ..camera
         };
+
         [camera, straight_down, parallel]
             .map(|camera| View { camera, rect })
             .to_vec()
@@ -282,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_of_a_ray_falls_back_onto_the_ray_s_place() {
+    fn projecting_a_point_of_a_ray_gives_its_screen_position() {
         for view in views() {
             for place in places() {
                 let Ray { origin, direction } = view.ray(place);
@@ -292,16 +301,17 @@ mod tests {
                 }
             }
         }
+
         let view = views()[0];
         assert_eq!(
-            view.project(view.camera.eye() + view.camera.axes().back),
+            view.project(view.camera.position() + view.camera.axes().back),
             None,
             "behind the eye"
         );
     }
 
     #[test]
-    fn the_card_s_matrices_put_a_point_where_the_view_does() {
+    fn the_matrices_agree_with_the_projection() {
         for view in views() {
             let clip_from_world = view.camera.clip_from_view(view.aspect(), [-50.0, 50.0])
                 * view.camera.view_from_world();
@@ -311,7 +321,8 @@ mod tests {
                 DVec3::new(-0.4, 0.9, -0.7),
             ] {
                 let seen = clip_from_world.project_point3(point);
-                let (center, size) = (view.rect.center(), view.rect.size());
+                let center = view.rect.center();
+                let size = view.rect.size();
                 let place = pos2(
                     center.x + 0.5 * size.x * seen.x as f32,
                     center.y - 0.5 * size.y * seen.y as f32,
@@ -319,10 +330,11 @@ mod tests {
                 assert!(apart(place, view.project(point).unwrap()) < SCREEN_ROUNDING);
                 assert!(seen.z > 0.0 && seen.z < 1.0, "depth {}", seen.z);
             }
-            let (near, far) = (
-                view.camera.target + view.camera.axes().back,
-                view.camera.target - view.camera.axes().back,
-            );
+
+            // The depth buffer is reversed.
+            let near = view.camera.target + view.camera.axes().back;
+            let far = view.camera.target - view.camera.axes().back;
+
             assert!(
                 clip_from_world.project_point3(near).z > clip_from_world.project_point3(far).z,
                 "near things have more depth"
@@ -339,6 +351,8 @@ mod tests {
                     camera: view.zoom_to_cursor(place, factor),
                     ..view
                 };
+
+                // All points of the ray stay on it, not only that at the distance of the target.
                 for along in [5.0, 9.0] {
                     let found = zoomed
                         .project(origin + direction * along)
@@ -348,6 +362,7 @@ mod tests {
                         "{found:?} {place:?}"
                     );
                 }
+
                 assert!((zoomed.camera.distance / view.camera.distance - factor).abs() < 1e-12);
             }
         }
@@ -372,11 +387,13 @@ mod tests {
             let point = DVec3::new(0.5, 1.1, 0.3);
             let from = view.project(point).unwrap();
             let along_x = point + DVec3::X * 0.4;
+
             assert!(
                 view.drag_along(point, DVec3::X * 3.0, from, view.project(along_x).unwrap())
                     .distance(along_x)
                     < 1e-4
             );
+
             let in_plane = point + DVec3::new(0.2, 0.0, -0.3);
             assert!(
                 view.drag_in_plane(point, DVec3::Y, from, view.project(in_plane).unwrap())
@@ -384,9 +401,12 @@ mod tests {
                     < 1e-4
             );
         }
+
+        // An axis straight into the screen is not movable with the pointer.
         let view = views()[2];
         let into_the_screen = view.camera.axes().back;
         let point = view.camera.target;
+
         assert_eq!(
             view.drag_along(
                 point,
@@ -399,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn one_point_of_the_screen_is_as_long_as_it_says() {
+    fn the_length_of_a_screen_point_is_correct() {
         for view in views() {
             let point = DVec3::new(0.5, 1.1, 0.3);
             let step = view.camera.axes().right * view.world_per_pixel(point);
@@ -415,19 +435,22 @@ mod tests {
     }
 
     #[test]
-    fn a_sketch_is_seen_as_the_view_shows_it() {
+    fn the_sketch_camera_agrees_with_the_view() {
         let point = DVec3::new(0.5, 1.1, 0.3);
         for view in views() {
             let sketch = view.sketch_camera();
             assert_eq!(sketch.check(), Ok(()));
+
             let [u, v] = view.to_uv(view.project(point).unwrap());
             let [sketch_u, sketch_v] = sketch.project(point).unwrap();
+
             // Without perspective the far camera is off by its own small angle.
             let allowed = if view.camera.projection == Projection::Perspective {
                 2.0 * SCREEN_ROUNDING
             } else {
                 0.5
             };
+
             assert!(
                 (u - sketch_u).abs() < allowed && (v - sketch_v).abs() < allowed,
                 "{u} {v} against {sketch_u} {sketch_v}"
@@ -448,10 +471,13 @@ mod tests {
                 camera,
                 rect: view.rect,
             };
+
             assert_eq!(
                 (camera.yaw, camera.pitch),
                 (view.camera.yaw, view.camera.pitch)
             );
+
+            // The bits of k choose a corner of the box.
             for k in 0..8 {
                 let share = DVec3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2));
                 let place = framed
@@ -471,11 +497,13 @@ mod tests {
                 camera,
                 ..views()[0]
             };
+
             assert!(
                 apart(view.project(camera.target).unwrap(), view.rect.center()) < SCREEN_ROUNDING
             );
             assert!(camera.axes().up.y >= 0.0 && camera.axes().right.y == 0.0);
         }
+
         assert_eq!(camera.pitch, FRAC_PI_2, "the pitch ends at the pole");
     }
 

@@ -1,10 +1,10 @@
 // The look of a viewport: clay under three lamps that go with the camera, lines, a grid on the ground, a backdrop.
 //
-// Positions and normals are lit in eye coordinates (x right, y up, z towards the eye). All colours are linear light.
+// Positions and normals are lit in camera coordinates (x right, y up, z towards the camera). All colours are linear light.
 
 struct Frame {
     clip_from_ground: mat4x4<f32>,
-    // The world's up as the eye sees it; w is 1 with perspective.
+    // The world's up in camera coordinates; w is 1 with perspective.
     up: vec4<f32>,
     backdrop_top: vec4<f32>,
     backdrop_bottom: vec4<f32>,
@@ -112,7 +112,7 @@ fn albedo(in: SurfaceVertex) -> vec3<f32> {
     return select(in.color, mix(NO_VALUE, mapped, in.heat.y), model.params.x > COLORS);
 }
 
-// The normal as the eye meets it: of the triangle where shading is flat or the vertices have none.
+// The normal as the camera meets it: of the triangle where shading is flat or the vertices have none.
 fn facing_normal(in: SurfaceVertex, outside: bool, towards_eye: vec3<f32>) -> vec3<f32> {
     var flat = normalize(cross(dpdx(in.place), dpdy(in.place)));
     flat = select(flat, -flat, dot(flat, towards_eye) < 0.0);
@@ -140,7 +140,7 @@ fn surface_fragment(in: SurfaceVertex, @builtin(front_facing) front: bool) -> @l
     let fill = max(dot(normal, FILL_TOWARDS), 0.0);
     let facing = clamp(dot(normal, towards_eye), 0.0, 1.0);
     var light = mix(SKY_BELOW, SKY_ABOVE, above) + KEY * soft_key + FILL * fill;
-    // Grooves turn away from the eye: a little less light there models the form.
+    // Grooves turn away from the camera: a little less light there models the form.
     light *= 0.86 + 0.14 * smoothstep(0.0, 0.55, facing);
     let half_way = normalize(KEY_TOWARDS + towards_eye);
     let gloss = pow(max(dot(normal, half_way), 0.0), 36.0) * 0.055;
@@ -151,7 +151,7 @@ fn surface_fragment(in: SurfaceVertex, @builtin(front_facing) front: bool) -> @l
     return vec4<f32>(tone(base * light + shine), model.params.y);
 }
 
-// Lines lie on the surface; each is drawn nearer to the eye by what the surface falls away within a pixel, so that it is whole.
+// Lines lie on the surface; each is drawn nearer to the camera by what the surface falls away within a pixel, so that it is whole.
 @vertex
 fn line_vertex(@location(0) position: vec3<f32>, @location(1) normal: vec3<f32>) -> @builtin(position) vec4<f32> {
     var clip = model.clip_from_model * vec4<f32>(position, 1.0);

@@ -1,8 +1,8 @@
-//! Round and square solids for obstacles and colliders, and the arrows that move them.
+//! Models of simple solids for obstacles and colliders, and the arrows of a move gizmo.
 //!
-//! **Ours.** Round ones are turned on a lathe: an outline of radii along an axis, swept around it.
-//! They are made once and placed by scale and turn; only a capsule has a form of its own for each
-//! ratio of length and radius.
+//! **Implementation.** Round solids are surfaces of revolution: an outline of radii along an axis.
+//! They are computed once and placed by scale and rotation; only a capsule has its own mesh for
+//! each ratio of length and radius.
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 use std::sync::{Arc, OnceLock};
@@ -14,9 +14,11 @@ use eframe::egui::{
 use pliant::mesh::glam::{DAffine3, DQuat, DVec2, DVec3};
 
 use super::axis_gizmo::color_of;
-use super::camera::{Side, View};
-use super::scene::{Model, Surface, Vertices};
+use super::scene::Model;
+use super::screen::View;
 use super::viewport::Canvas;
+use crate::engine::surface::{Surface, Vertices};
+use crate::model::camera::Side;
 
 /// Sides of a round solid.
 const SECTORS: usize = 48;
@@ -27,7 +29,7 @@ const HEAD: [f64; 2] = [7.0, 2.6];
 
 /// A point of an outline: radius and height, with the direction that is outwards there.
 #[derive(Debug, Clone, Copy)]
-struct Turned {
+struct OutlinePoint {
     place: DVec2,
     outward: DVec2,
 }
@@ -52,12 +54,11 @@ impl Solids {
     /// Makes them.
     #[must_use]
     pub fn new() -> Self {
-        let (ball, bar, arrow) = (
-            capsule_outline(0.0, 1.0),
-            cylinder_outline(),
-            arrow_outline(1.0, 0.1),
-        );
+        let ball = capsule_outline(0.0, 1.0);
+        let bar = cylinder_outline();
+        let arrow = arrow_outline(1.0, 0.1);
         let capsule = lathed_surface(ball.len());
+
         Self {
             sphere: lathe(&capsule, &ball),
             cylinder: lathe(&lathed_surface(bar.len()), &bar),
@@ -96,7 +97,7 @@ impl Solids {
         self.cylinder.clone().with_placement(placement)
     }
 
-    /// All that is no further than `radius` from a segment. Its vertices are made anew by each
+    /// All that is no further than `radius` from a segment. Its vertices are made again by each
     /// call: keep it while it does not change.
     #[must_use]
     pub fn capsule(&self, start: DVec3, end: DVec3, radius: f64) -> Model {
@@ -119,7 +120,7 @@ impl Solids {
             ))
     }
 
-    /// An arrow with a shaft of some radius; its vertices are made anew, as the capsule's.
+    /// An arrow with a shaft of some radius; its vertices are made again, as the capsule's.
     #[must_use]
     pub fn arrow(&self, start: DVec3, end: DVec3, radius: f64) -> Model {
         let outline = arrow_outline(start.distance(end), radius);
@@ -135,12 +136,12 @@ fn turn_to(direction: DVec3) -> DQuat {
     DQuat::from_rotation_arc(DVec3::Z, direction.normalize_or(DVec3::Z))
 }
 
-fn capsule_outline(length: f64, radius: f64) -> Vec<Turned> {
+fn capsule_outline(length: f64, radius: f64) -> Vec<OutlinePoint> {
     let arc = |height: f64, from: f64| {
         (0..=RINGS).map(move |k| {
             let angle = from + FRAC_PI_2 * k as f64 / RINGS as f64;
             let outward = DVec2::new(angle.cos(), angle.sin());
-            Turned {
+            OutlinePoint {
                 place: DVec2::new(0.0, height) + outward * radius,
                 outward,
             }
@@ -150,11 +151,11 @@ fn capsule_outline(length: f64, radius: f64) -> Vec<Turned> {
 }
 
 /// From height 0 to 1 with radius 1; each corner twice, once for either side.
-fn cylinder_outline() -> Vec<Turned> {
+fn cylinder_outline() -> Vec<OutlinePoint> {
     sharp_outline(&[DVec2::ZERO, DVec2::X, DVec2::ONE, DVec2::Y])
 }
 
-fn arrow_outline(length: f64, radius: f64) -> Vec<Turned> {
+fn arrow_outline(length: f64, radius: f64) -> Vec<OutlinePoint> {
     let [head_length, head_radius] = HEAD.map(|share| share * radius);
     let neck = (length - head_length).max(0.0);
     let corners = [
@@ -164,22 +165,24 @@ fn arrow_outline(length: f64, radius: f64) -> Vec<Turned> {
         [head_radius, neck],
         [0.0, length],
     ];
+
     sharp_outline(&corners.map(DVec2::from_array))
 }
 
 /// Straight sides between corners, each with its own normal.
-fn sharp_outline(corners: &[DVec2]) -> Vec<Turned> {
+fn sharp_outline(corners: &[DVec2]) -> Vec<OutlinePoint> {
     corners
         .windows(2)
         .flat_map(|side| {
             let along = (side[1] - side[0]).normalize_or_zero();
+            // The side's normal, to the right of its direction.
             let outward = DVec2::new(along.y, -along.x);
             [
-                Turned {
+                OutlinePoint {
                     place: side[0],
                     outward,
                 },
-                Turned {
+                OutlinePoint {
                     place: side[1],
                     outward,
                 },
@@ -189,11 +192,13 @@ fn sharp_outline(corners: &[DVec2]) -> Vec<Turned> {
 }
 
 /// Sweeps an outline (from the lower to the upper pole) around +Z.
-fn lathe(surface: &Arc<Surface>, outline: &[Turned]) -> Model {
+fn lathe(surface: &Arc<Surface>, outline: &[OutlinePoint]) -> Model {
+    // The outline has radius and height; a sector rotates it about +Z.
     let around = |flat: DVec2, sector: usize| {
         let (sin, cos) = (TAU * sector as f64 / SECTORS as f64).sin_cos();
         DVec3::new(flat.x * cos, flat.x * sin, flat.y)
     };
+
     let rings = || {
         outline
             .iter()
@@ -202,9 +207,11 @@ fn lathe(surface: &Arc<Surface>, outline: &[Turned]) -> Model {
     let positions: Vec<DVec3> = rings()
         .map(|(turned, sector)| around(turned.place, sector))
         .collect();
+
     let normals: Vec<DVec3> = rings()
         .map(|(turned, sector)| around(turned.outward, sector))
         .collect();
+
     Model::new(
         surface.clone(),
         Arc::new(Vertices::from((positions.as_slice(), normals.as_slice()))),
@@ -212,12 +219,13 @@ fn lathe(surface: &Arc<Surface>, outline: &[Turned]) -> Model {
 }
 
 /// The triangles of all outlines with as many points. Solids show no wireframe: their triangles
-/// mean nothing to a person.
+/// mean nothing to the user.
 fn lathed_surface(rings: usize) -> Arc<Surface> {
     let mut triangles = Vec::new();
     for ring in 0..rings - 1 {
         for sector in 0..SECTORS {
             let at = |ring: usize, sector: usize| (ring * SECTORS + sector % SECTORS) as u32;
+            // The last sector is joined to the first.
             let [a, b, c, d] = [
                 at(ring, sector),
                 at(ring, sector + 1),
@@ -227,6 +235,7 @@ fn lathed_surface(rings: usize) -> Arc<Surface> {
             triangles.extend([[a, b, c], [a, c, d]]);
         }
     }
+
     Arc::new(Surface {
         triangles,
         edges: Vec::new(),
@@ -235,9 +244,12 @@ fn lathed_surface(rings: usize) -> Arc<Surface> {
 
 /// From −1 to 1 along each axis, each face with its own corners.
 fn unit_cuboid() -> Model {
-    let (mut positions, mut normals, mut triangles) = (Vec::new(), Vec::new(), Vec::new());
+    let mut positions = Vec::new();
+    let mut normals = Vec::new();
+    let mut triangles = Vec::new();
     for side in Side::ALL {
         let out = side.direction();
+        // Two axes across the face, so that its corners run counter-clockwise.
         let u = DVec3::new(out.z, out.x, out.y);
         let v = out.cross(u);
         let first = positions.len() as u32;
@@ -245,10 +257,12 @@ fn unit_cuboid() -> Model {
         normals.extend([out; 4]);
         triangles.extend([[first, first + 1, first + 2], [first, first + 2, first + 3]]);
     }
+
     let surface = Arc::new(Surface {
         triangles,
         edges: Vec::new(),
     });
+
     Model::new(
         surface,
         Arc::new(Vertices::from((positions.as_slice(), normals.as_slice()))),
@@ -259,11 +273,10 @@ fn unit_cuboid() -> Model {
 const GIZMO_LENGTH: f32 = 64.0;
 /// Half the side of what can be grabbed.
 const GRIP: f32 = 10.0;
-/// An arrow shorter than this on the screen points at the eye and cannot be dragged.
+/// An arrow shorter than this on the screen points at the camera and cannot be dragged.
 const SHORTEST: f32 = 16.0;
 
-/// Three arrows and a middle by which a place is dragged: along an axis, or in the plane of the
-/// screen.
+/// Three arrows and a middle by which a place is dragged: along an axis, or in the view plane.
 ///
 /// Returns where the place goes while it is dragged. `label` names what is moved.
 pub fn gizmo_ui(
@@ -276,38 +289,47 @@ pub fn gizmo_ui(
     let id = canvas.response.id.with("gizmo").with(id);
     let middle = canvas.view.project(place)?;
     let axes = [Side::Right, Side::Top, Side::Front];
+
     let mut moved = None;
     for side in axes {
+        // An axis that points at the camera cannot be dragged.
         let Some(tip) = arrow_tip(&canvas.view, place, side.direction()) else {
             continue;
         };
+
         let (letter, color) = color_of(side);
-        let grip = grip_ui(
+        let drag_area = drag_area_ui(
             ui,
             id.with(letter),
             tip,
             format!("Move {label} along {letter}"),
         );
-        let color = if grip.hovered() || grip.dragged() {
+
+        let color = if drag_area.hovered() || drag_area.dragged() {
             Color32::WHITE
         } else {
             color
         };
+
         paint_arrow(&canvas.painter, middle, tip, color);
-        moved = moved.or(dragged_place(&grip, place, |start, from, to| {
+        moved = moved.or(dragged_place(&drag_area, place, |start, from, to| {
             canvas.view.drag_along(start, side.direction(), from, to)
         }));
     }
-    let grip = grip_ui(ui, id.with("middle"), middle, format!("Move {label}"));
-    let fill = if grip.hovered() || grip.dragged() {
+
+    // The centre moves in the view plane.
+    let drag_area = drag_area_ui(ui, id.with("middle"), middle, format!("Move {label}"));
+    let fill = if drag_area.hovered() || drag_area.dragged() {
         Color32::WHITE
     } else {
         Color32::from_gray(225)
     };
+
     canvas
         .painter
         .circle(middle, 6.0, fill, Stroke::new(1.5, Color32::from_gray(40)));
-    moved.or(dragged_place(&grip, place, |start, from, to| {
+
+    moved.or(dragged_place(&drag_area, place, |start, from, to| {
         canvas.view.drag_in_view_plane(start, from, to)
     }))
 }
@@ -315,7 +337,8 @@ pub fn gizmo_ui(
 /// A line with a solid head, on a dark rim that keeps it readable on any ground.
 fn paint_arrow(painter: &Painter, start: Pos2, tip: Pos2, color: Color32) {
     let along = (tip - start).normalized();
-    let (neck, aside) = (tip - along * 11.0, along.rot90() * 5.5);
+    let neck = tip - along * 11.0;
+    let aside = along.rot90() * 5.5;
     let rim = Stroke::new(1.0, Color32::from_black_alpha(120));
     painter.line_segment([start, neck], Stroke::new(4.0, rim.color));
     painter.line_segment([start, neck], Stroke::new(2.5, color));
@@ -326,44 +349,45 @@ fn paint_arrow(painter: &Painter, start: Pos2, tip: Pos2, color: Color32) {
     ));
 }
 
-/// Where an axis' arrow ends on the screen; `None` where it points at the eye.
+/// Where an axis' arrow ends on the screen; `None` where it points at the camera.
 fn arrow_tip(view: &View, place: DVec3, direction: DVec3) -> Option<Pos2> {
     let length = view.world_per_pixel(place) * f64::from(GIZMO_LENGTH);
-    let (middle, tip) = (
-        view.project(place)?,
-        view.project(place + direction * length)?,
-    );
+    let middle = view.project(place)?;
+    let tip = view.project(place + direction * length)?;
     (middle.distance(tip) > SHORTEST).then_some(tip)
 }
 
-fn grip_ui(ui: &Ui, id: Id, place: Pos2, label: String) -> Response {
-    let grip = ui.interact(
+fn drag_area_ui(ui: &Ui, id: Id, place: Pos2, label: String) -> Response {
+    let drag_area = ui.interact(
         Rect::from_center_size(place, Vec2::splat(2.0 * GRIP)),
         id,
         Sense::drag(),
     );
-    grip.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &label));
-    grip
+    drag_area.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), &label));
+    drag_area
 }
 
 /// Where a drag that began at some place has taken it: from the start each time, so that nothing
 /// adds up.
 fn dragged_place(
-    grip: &Response,
+    drag_area: &Response,
     place: DVec3,
     drag: impl Fn(DVec3, Pos2, Pos2) -> DVec3,
 ) -> Option<DVec3> {
-    let ctx = &grip.ctx;
-    let pointer = grip.interact_pointer_pos();
-    if grip.drag_started()
+    let ctx = &drag_area.ctx;
+    let pointer = drag_area.interact_pointer_pos();
+    // The start is stored for the whole drag, so that rounding does not accumulate.
+    if drag_area.drag_started()
         && let Some(from) = ctx.input(|input| input.pointer.press_origin()).or(pointer)
     {
-        ctx.data_mut(|data| data.insert_temp(grip.id, (place, from)));
+        ctx.data_mut(|data| data.insert_temp(drag_area.id, (place, from)));
     }
-    if !grip.dragged() {
+
+    if !drag_area.dragged() {
         return None;
     }
-    let (start, from) = ctx.data(|data| data.get_temp::<(DVec3, Pos2)>(grip.id))?;
+
+    let (start, from) = ctx.data(|data| data.get_temp::<(DVec3, Pos2)>(drag_area.id))?;
     Some(drag(start, from, pointer?))
 }
 
@@ -382,15 +406,15 @@ mod tests {
     #[test]
     fn solids_have_the_volume_of_their_closed_form() {
         let solids = Solids::new();
-        let (start, end, radius) = (
-            DVec3::new(1.0, 2.0, 3.0),
-            DVec3::new(2.0, 0.0, 5.0),
-            0.5_f64,
-        );
+        let start = DVec3::new(1.0, 2.0, 3.0);
+        let end = DVec3::new(2.0, 0.0, 5.0);
+        let radius = 0.5_f64;
+
         let length = start.distance(end);
         let ball = TAU * 2.0 / 3.0 * radius.powi(3);
         let bar = 0.5 * TAU * radius * radius * length;
         let turn = DQuat::from_rotation_x(0.4);
+
         for (name, model, volume) in [
             ("sphere", solids.sphere(start, radius), ball),
             ("cylinder", solids.cylinder(start, end, radius), bar),
@@ -418,7 +442,8 @@ mod tests {
             solids.cylinder(DVec3::ZERO, x, 1.0),
             solids.arrow(DVec3::ZERO, x, 0.5),
         ] {
-            let (positions, normals) = (&model.vertices.positions, &model.vertices.normals);
+            let positions = &model.vertices.positions;
+            let normals = &model.vertices.normals;
             for triangle in &model.surface.triangles {
                 let [a, b, c] = triangle.map(|v| positions[v as usize]);
                 let area = (b - a).cross(c - a);

@@ -1,7 +1,7 @@
-//! A window into a scene: shows it, lets the camera be moved, and hands the rest to the tool.
+//! A viewport: shows a scene, controls the camera, and passes other input to the tool.
 //!
-//! **Ours.** Tools draw pins, strokes and labels over the picture with egui's own painter, through
-//! the [`View`] that the picture was drawn with.
+//! **Implementation.** Tools draw pins, strokes and labels over the picture with egui's painter,
+//! through the [`View`] that the picture was rendered with.
 
 use std::sync::Arc;
 
@@ -10,58 +10,19 @@ use eframe::egui::{
     Vec2, WidgetInfo,
 };
 use eframe::egui_wgpu;
-use serde::{Deserialize, Serialize};
 
 use super::axis_gizmo::axis_gizmo_ui;
-use super::camera::{Camera, View};
 use super::drawing::{Ground, compose};
 use super::gpu::{self, Picture};
-use super::heat::{Heat, LEGEND_SIZE, legend_ui};
+use super::legend::{LEGEND_SIZE, legend_ui};
 use super::navigation::{Gesture, navigate};
 use super::scene::{Hit, Model, Paint, Scene};
+use super::screen::View;
+use crate::engine::heat::Heat;
+use crate::model::camera::Camera;
+use crate::model::look::Look;
 
-/// How surfaces answer light.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum Shading {
-    /// Normals of vertices, blended between them.
-    #[default]
-    Smooth,
-    /// One normal per triangle.
-    Flat,
-}
-
-/// What a viewport shows beside the colours of its models.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Look {
-    /// How surfaces answer light.
-    pub shading: Shading,
-    /// Lines along the sides of the polygons.
-    pub wireframe: bool,
-    /// Tints faces that are seen from inside.
-    pub backfaces: bool,
-    /// A grid on the ground.
-    pub grid: bool,
-    /// A legend beside a heat map.
-    pub legend: bool,
-    /// The small axes in the corner.
-    pub axes: bool,
-}
-
-impl Default for Look {
-    fn default() -> Self {
-        Self {
-            shading: Shading::Smooth,
-            wireframe: false,
-            backfaces: true,
-            grid: true,
-            legend: true,
-            axes: true,
-        }
-    }
-}
-
-/// What a tool gets: input, a painter over the picture, and the way between screen and scene.
+/// Input and painting for a tool, with the projection of the picture.
 #[derive(Clone)]
 pub struct Canvas {
     /// Clicks and drags on the picture.
@@ -70,7 +31,7 @@ pub struct Canvas {
     pub painter: Painter,
     /// The camera that the picture was drawn with.
     pub view: View,
-    /// Whether the drag on its way moves the camera: tools let it pass.
+    /// Whether the drag in progress moves the camera: tools let it pass.
     pub navigating: bool,
 }
 
@@ -81,7 +42,7 @@ impl Canvas {
         !self.navigating && self.response.drag_started_by(PointerButton::Primary)
     }
 
-    /// Whether the tool's drag goes on.
+    /// Whether the tool's drag continues.
     #[must_use]
     pub fn tool_dragged(&self) -> bool {
         !self.navigating && self.response.dragged_by(PointerButton::Primary)
@@ -107,7 +68,7 @@ impl Canvas {
             .or_else(|| self.response.hover_pos())
     }
 
-    /// Where the button of the drag on its way went down: a drag is known a few points later.
+    /// Where the button of the drag in progress went down: a drag is known a few points later.
     #[must_use]
     pub fn press_origin(&self) -> Option<Pos2> {
         self.response
@@ -115,13 +76,13 @@ impl Canvas {
             .input(|input| input.pointer.press_origin())
     }
 
-    /// What is under the pointer.
+    /// The object under the pointer.
     #[must_use]
     pub fn pick(&self, scene: &Scene) -> Option<Hit> {
         scene.pick(&self.view.ray(self.pointer()?))
     }
 
-    /// Lets the left button turn the camera, for drags on empty space.
+    /// Lets the left button orbit, for drags on empty space.
     pub fn orbit_with_left(&self, camera: &mut Camera) {
         if self.tool_dragged() {
             *camera = Gesture::Orbit.apply(&self.view, self.response.drag_delta());
@@ -132,10 +93,10 @@ impl Canvas {
 /// Margin between the picture's border and what lies over it.
 const MARGIN: f32 = 14.0;
 
-/// Shows a scene in a rectangle of `size` and moves the camera by what the person does over it.
+/// Shows a scene in a rectangle of `size` and moves the camera by what the user does over it.
 ///
-/// `label` is the viewport's name for people who do not see it. Without a graphics card it says so
-/// instead.
+/// `label` is the viewport's name for screen readers. Without a graphics card it says
+/// so instead.
 pub fn viewport_ui(
     ui: &mut Ui,
     id: impl AsIdSalt,
@@ -149,13 +110,16 @@ pub fn viewport_ui(
     let id = ui.make_persistent_id("viewport").with(id);
     let response = ui.interact(rect, id, Sense::click_and_drag());
     response.widget_info(|| WidgetInfo::labeled(Role::Canvas, ui.is_enabled(), label));
+
     let before = View {
         camera: *camera,
         rect,
     };
+    // The picture and the tool use the camera after this frame's navigation.
     let navigating = navigate(&before, &response, camera, |cursor| {
         scene.pick(&before.ray(cursor)).map(|hit| hit.position)
     });
+
     let painter = ui.painter_at(rect);
     picture_ui(
         ui,
@@ -168,6 +132,7 @@ pub fn viewport_ui(
         scene,
         look,
     );
+
     if let Some(heat) = shown_heat(scene).filter(|_| look.legend) {
         legend_ui(
             &painter,
@@ -178,9 +143,11 @@ pub fn viewport_ui(
             heat,
         );
     }
+
     if look.axes {
         axis_gizmo_ui(ui, &painter, id, label, rect, camera);
     }
+
     Canvas {
         response,
         painter,
@@ -199,8 +166,9 @@ fn shown_heat(scene: &Scene) -> Option<&Heat> {
     })
 }
 
-/// The picture itself, or one sentence where no card can draw it.
+/// The picture itself, or one message where no graphics card can draw it.
 fn picture_ui(ui: &Ui, painter: &Painter, id: Id, view: &View, scene: &Scene, look: &Look) {
+    // Without a graphics card a message replaces the picture.
     let Some(screen) = gpu::screen(ui.ctx()) else {
         painter.rect_filled(view.rect, 0.0, ui.visuals().extreme_bg_color);
         let galley = painter.layout(
@@ -209,6 +177,7 @@ fn picture_ui(ui: &Ui, painter: &Painter, id: Id, view: &View, scene: &Scene, lo
             ui.visuals().text_color(),
             view.rect.width() - 48.0,
         );
+
         painter.galley(
             Align2::CENTER_CENTER
                 .anchor_size(view.rect.center(), galley.size())
@@ -216,9 +185,11 @@ fn picture_ui(ui: &Ui, painter: &Painter, id: Id, view: &View, scene: &Scene, lo
             galley,
             ui.visuals().text_color(),
         );
+
         return;
     };
-    let ground = standing_ground(ui, id, scene);
+
+    let ground = persistent_ground(ui, id, scene);
     let drawing = compose(
         id,
         view,
@@ -228,6 +199,7 @@ fn picture_ui(ui: &Ui, painter: &Painter, id: Id, view: &View, scene: &Scene, lo
         ui.visuals(),
         ui.ctx().pixels_per_point(),
     );
+
     let frame = ui.ctx().cumulative_frame_nr();
     painter.add(egui_wgpu::Callback::new_paint_callback(
         view.rect,
@@ -239,36 +211,40 @@ fn picture_ui(ui: &Ui, painter: &Painter, id: Id, view: &View, scene: &Scene, lo
     ));
 }
 
-/// What a viewport says without a card.
+/// Message of a viewport without a graphics card.
 const NO_CARD: &str = "The 3D view needs a graphics driver with Vulkan, Metal or DirectX 12. Install one (on Debian: mesa-vulkan-drivers) and start again.";
 
 /// The ground where the models stood when they came. A chin that drops takes it along, and it stays
 /// there: it never goes through a model and never jumps up and down with it.
 #[derive(Debug, Clone)]
-struct Standing {
+struct GroundPlacement {
     /// Address and length of each model's triangles.
     surfaces: Vec<[usize; 2]>,
     ground: Option<Ground>,
 }
 
-fn standing_ground(ui: &Ui, id: Id, scene: &Scene) -> Option<Ground> {
+fn persistent_ground(ui: &Ui, id: Id, scene: &Scene) -> Option<Ground> {
     let key = |model: &Model| {
         [
             Arc::as_ptr(&model.surface).addr(),
             model.surface.triangles.len(),
         ]
     };
+
     let surfaces: Vec<[usize; 2]> = scene.models.iter().map(key).collect();
     let standing_id = id.with("ground");
+    // The ground is kept while the same meshes are shown, in whatever pose.
     let known = ui
         .ctx()
-        .data(|data| data.get_temp::<Standing>(standing_id))
+        .data(|data| data.get_temp::<GroundPlacement>(standing_id))
         .filter(|standing| standing.surfaces == surfaces);
+
     let ground = match known {
-        Some(standing) => standing.ground.map(|ground| ground.sunk_under(scene)),
+        Some(standing) => standing.ground.map(|ground| ground.lowered_below(scene)),
         None => Ground::under(scene),
     };
+
     ui.ctx()
-        .data_mut(|data| data.insert_temp(standing_id, Standing { surfaces, ground }));
+        .data_mut(|data| data.insert_temp(standing_id, GroundPlacement { surfaces, ground }));
     ground
 }

@@ -1,16 +1,17 @@
-//! What journeys with files share.
+//! Helpers for tests with files.
 
 #![allow(dead_code, unreachable_pub, reason = "each journey uses a part of it")]
 
 use std::path::Path;
 
-use pliant_studio::command::{Command, Mood};
-use pliant_studio::document::{Character, Document};
-use pliant_studio::files::NativeFiles;
-use pliant_studio::history::Edit;
-use pliant_studio::places::Places;
-use pliant_studio::rooms::RoomName;
-use pliant_studio::{Recover, project};
+use pliant_studio::Recover;
+use pliant_studio::engine::command::{Command, Severity};
+use pliant_studio::engine::storage::files::NativeFiles;
+use pliant_studio::engine::storage::places::Places;
+use pliant_studio::engine::storage::project_store;
+use pliant_studio::model::document::{Character, Document};
+use pliant_studio::model::history::Edit;
+use pliant_studio::model::room::RoomName;
 
 use crate::journey::Journey;
 
@@ -28,8 +29,8 @@ pub fn start(document: Document) -> Option<Journey> {
     Journey::start(document, RoomName::Pose)
 }
 
-pub fn ask(journey: &mut Journey, command: Command) {
-    journey.studio().ask_for(command);
+pub fn request(journey: &mut Journey, command: Command) {
+    journey.studio().request_command(command);
     journey.harness.step();
     journey.settle();
 }
@@ -43,21 +44,24 @@ pub fn edit(change: impl FnOnce(&mut Document) + Send + 'static) -> Command {
 }
 
 pub fn lift(journey: &mut Journey, weight: f64) {
-    ask(
+    request(
         journey,
         edit(move |document| document.character.set_weight("jawOpen", weight)),
     );
 }
 
 /// What was said last.
-pub fn said(journey: &mut Journey) -> (String, Mood) {
-    let notice = journey.studio().notice().expect("something was said");
-    (notice.text.clone(), notice.mood)
+pub fn last_notice(journey: &mut Journey) -> (String, Severity) {
+    let notice = journey.studio().notice().expect("a notice");
+    (notice.text.clone(), notice.severity)
 }
 
 /// The document that a project's file holds.
 pub fn on_disk(path: &Path) -> Document {
-    project::open(&NativeFiles, path).unwrap().project.document
+    project_store::open(&NativeFiles, path)
+        .unwrap()
+        .project
+        .document
 }
 
 /// Whether there is unsaved work.
@@ -76,12 +80,16 @@ pub fn is_kept(places: &Places) -> bool {
 /// The unsaved work on a project by a program that is gone, as its lock is.
 pub fn lose_work(places: &Places, path: &Path) -> Option<Document> {
     let mut journey = start(head())?;
-    journey.studio().keep_work(places.clone(), Recover::Newest);
-    ask(&mut journey, Command::SaveAs(path.to_owned()));
+    journey
+        .studio()
+        .enable_autosave(places.clone(), Recover::Newest);
+    request(&mut journey, Command::SaveAs(path.to_owned()));
     lift(&mut journey, 0.375);
+
     while !is_kept(places) {
         journey.harness.step();
     }
+
     let document = journey.document();
     leave(journey, places);
     Some(document)
@@ -91,11 +99,11 @@ pub fn lose_work(places: &Places, path: &Path) -> Option<Document> {
 /// does when it dies.
 pub fn leave(journey: Journey, places: &Places) {
     drop(journey);
-    while pliant_studio::recovery::lost_work(&places.state).is_empty() {
+    while pliant_studio::engine::storage::recovery::lost_work(&places.state).is_empty() {
         std::thread::yield_now();
     }
-    // A person works for longer than moments, so the work is no peril to whoever opens it next.
-    for lost in pliant_studio::recovery::lost_work(&places.state) {
+    // The user works for longer than moments, so the work is no peril to whoever opens it next.
+    for lost in pliant_studio::engine::storage::recovery::lost_work(&places.state) {
         let _ = std::fs::remove_file(lost.text.with_extension("starts"));
     }
 }

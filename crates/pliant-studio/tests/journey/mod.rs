@@ -1,4 +1,4 @@
-//! A person at the studio: acts by label and pointer, waits for work, looks at pictures.
+//! A test harness of the studio: acts by label and pointer, waits for workers, compares pictures.
 
 #![allow(dead_code, unreachable_pub, reason = "each journey uses a part of it")]
 
@@ -15,8 +15,8 @@ use egui_kittest::kittest::Queryable;
 use egui_kittest::wgpu::{WgpuTestRenderer, create_render_state, default_wgpu_setup};
 use egui_kittest::{Harness, SnapshotOptions};
 use pliant_studio::Studio;
-use pliant_studio::document::Document;
-use pliant_studio::rooms::RoomName;
+use pliant_studio::model::document::Document;
+use pliant_studio::model::room::RoomName;
 use pliant_studio::view::View;
 
 /// Longer than any single piece of work of a journey, on a slow and busy machine.
@@ -32,12 +32,13 @@ const REQUIRED: &str = "PLIANT_REQUIRE_ADAPTER";
 /// machine without.
 ///
 /// # Panics
-/// Where it is missing although `PLIANT_REQUIRE_ADAPTER=1` asks for it.
+/// Where it is missing although `PLIANT_REQUIRE_ADAPTER=1` requests it.
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub fn adapter_or_skip() -> Option<RenderState> {
     let found = std::panic::catch_unwind(|| {
         create_render_state(default_wgpu_setup(), RendererOptions::PREDICTABLE)
     });
+
     if found.is_err() {
         let required = std::env::var(REQUIRED).is_ok_and(|value| value == "1");
         assert!(
@@ -46,6 +47,7 @@ pub fn adapter_or_skip() -> Option<RenderState> {
         );
         eprintln!("skipped: no graphics adapter on this machine (install mesa-vulkan-drivers)");
     }
+
     found.ok()
 }
 
@@ -78,9 +80,10 @@ impl Journey {
             pliant_studio::view::install(&cc.egui_ctx, cc.wgpu_render_state.as_ref());
             let mut studio = Studio::new(&cc.egui_ctx, document);
             studio.open_room(room);
-            studio.put_hint_away();
+            studio.dismiss_hint();
             studio
         };
+
         let builder = Harness::builder()
             .with_size(vec2(1440.0, 900.0))
             .with_options(options)
@@ -89,6 +92,7 @@ impl Journey {
         let mut journey = Self {
             harness: builder.build_eframe(build),
         };
+
         journey.settle();
         Some(journey)
     }
@@ -98,14 +102,14 @@ impl Journey {
         self.harness.state_mut()
     }
 
-    /// What is edited.
+    /// The document.
     pub fn document(&self) -> Document {
         self.harness.state().document().clone()
     }
 
     /// Waits until all work is done and shown.
     pub fn settle(&mut self) {
-        let begun = Instant::now();
+        let started = Instant::now();
         let mut quiet = 0;
         while quiet < 4 {
             self.harness.step();
@@ -114,7 +118,7 @@ impl Journey {
             } else {
                 quiet + 1
             };
-            assert!(begun.elapsed() < PATIENCE, "work does not end");
+            assert!(started.elapsed() < PATIENCE, "work does not end");
             std::thread::sleep(Duration::from_millis(2));
         }
     }
@@ -154,9 +158,10 @@ impl Journey {
             .nth(pane)
             .expect("a viewport")
             .rect();
-        let desk = self.harness.state().desk();
+
+        let view_state = self.harness.state().view_state();
         View {
-            camera: desk.cameras[&desk.room][pane].camera,
+            camera: view_state.cameras[&view_state.room][pane].camera,
             rect,
         }
     }
@@ -174,17 +179,21 @@ impl Journey {
             pressed,
             modifiers,
         };
-        let (first, last) = (way[0], way[way.len() - 1]);
+
+        let first = way[0];
+        let last = way[way.len() - 1];
         self.harness
             .event_modifiers(Event::PointerMoved(first), modifiers);
         self.harness.step();
         self.harness.event_modifiers(button(first, true), modifiers);
         self.harness.step();
+
         for &place in &way[1..] {
             self.harness
                 .event_modifiers(Event::PointerMoved(place), modifiers);
             self.harness.step();
         }
+
         self.settle_held();
         self.harness.event_modifiers(button(last, false), modifiers);
         self.settle();
@@ -192,12 +201,12 @@ impl Journey {
 
     /// Lets work catch up while the button is down.
     fn settle_held(&mut self) {
-        let begun = Instant::now();
+        let started = Instant::now();
         // A held pin asks again in every frame, so work never ends; long enough for the newest
         // answer is enough.
         for _ in 0..12 {
             self.harness.step();
-            while self.harness.state_mut().busy() && begun.elapsed() < HELD {
+            while self.harness.state_mut().busy() && started.elapsed() < HELD {
                 self.harness.step();
                 std::thread::sleep(Duration::from_millis(2));
             }
@@ -227,7 +236,7 @@ impl Journey {
         self.press(Modifiers::NONE, Key::Enter);
     }
 
-    /// Types a name into the file dialog, in place of what is there.
+    /// Types a name into the file dialog, instead of what is there.
     pub fn type_name(&mut self, path: &Path) {
         self.harness
             .get_by_role_and_label(Role::TextInput, "Name")
@@ -241,7 +250,7 @@ impl Journey {
     }
 
     /// What is said at the bottom of the window.
-    pub fn said(&mut self) -> String {
+    pub fn notice_text(&mut self) -> String {
         self.studio()
             .notice()
             .map_or_else(String::new, |notice| notice.text.clone())

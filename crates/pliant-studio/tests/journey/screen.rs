@@ -1,4 +1,4 @@
-//! A real screen in memory, with a real pointer: Xvfb and xdotool.
+//! A virtual screen with a pointer: Xvfb and xdotool.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -38,6 +38,7 @@ impl Screen {
                 .status()
                 .is_ok()
         };
+
         if !there("Xvfb") || !there("xdotool") {
             assert!(
                 std::env::var_os("PLIANT_REQUIRE_ADAPTER").is_none(),
@@ -46,6 +47,7 @@ impl Screen {
             eprintln!("skipped: no Xvfb or xdotool on this machine");
             return None;
         }
+
         let folder = tempfile::tempdir().unwrap();
         let mut server = Command::new("Xvfb");
         server
@@ -60,15 +62,18 @@ impl Screen {
                 "-fbdir",
             ])
             .arg(folder.path());
+
         let mut server = server
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let mut number = String::new();
+
         BufReader::new(server.stdout.take().unwrap())
             .read_line(&mut number)
             .unwrap();
+
         Some(Self {
             server,
             display: format!(":{}", number.trim()),
@@ -99,10 +104,12 @@ impl Screen {
         to(way[0]);
         sleep(Duration::from_millis(200));
         self.xdotool(&["mousedown", "1"]);
+
         for &place in &way[1..] {
             to(place);
             sleep(Duration::from_millis(40));
         }
+
         sleep(Duration::from_millis(600));
         self.xdotool(&["mouseup", "1"]);
         sleep(Duration::from_millis(300));
@@ -127,29 +134,35 @@ impl Screen {
         let bytes = fs::read(self.folder.path().join("Xvfb_screen0")).unwrap();
         let field =
             |k: usize| u32::from_be_bytes(bytes[4 * k..4 * k + 4].try_into().unwrap()) as usize;
-        let (header, width, height, row, colors) =
-            (field(0), field(4), field(5), field(12), field(19));
+        let header = field(0);
+        let width = field(4);
+        let height = field(5);
+        let row = field(12);
+        let colors = field(19);
         let begin = header + 12 * colors;
+
         let point = |y: usize, x: usize| {
             let at = begin + y * row + 4 * x;
             [bytes[at + 2], bytes[at + 1], bytes[at]]
         };
+
         let rgb = (0..height)
             .flat_map(|y| (0..width).map(move |x| (y, x)))
             .map(|(y, x)| point(y, x))
             .collect();
+
         Picture { width, height, rgb }
     }
 
     /// Waits until the screen says so.
     pub(crate) fn wait_until(&self, what: &str, fine: impl Fn(&Picture) -> bool) -> Picture {
-        let begun = Instant::now();
+        let started = Instant::now();
         loop {
             let picture = self.picture();
             if fine(&picture) {
                 return picture;
             }
-            assert!(begun.elapsed() < PATIENCE, "{what} did not come");
+            assert!(started.elapsed() < PATIENCE, "{what} did not come");
             sleep(Duration::from_millis(200));
         }
     }
@@ -167,17 +180,18 @@ impl Picture {
     }
 
     /// How many points are lighter or more colourful than panels and background: those of a model.
-    pub(crate) fn lit(&self) -> usize {
-        let lit =
+    pub(crate) fn highlighted(&self) -> usize {
+        let highlighted =
             |[r, g, b]: &[u8; 3]| r.max(g).max(b) > &130 || r.max(g).max(b) - r.min(g).min(b) > 40;
-        self.rgb.iter().filter(|point| lit(point)).count()
+        self.rgb.iter().filter(|point| highlighted(point)).count()
     }
 
-    /// Keeps it for a person to look at, where `PLIANT_PICTURES` names a folder.
+    /// Keeps it for the user to look at, where `PLIANT_PICTURES` names a folder.
     pub(crate) fn keep(&self, name: &str) {
         let Some(folder) = std::env::var_os("PLIANT_PICTURES") else {
             return;
         };
+
         let file =
             fs::File::create(std::path::Path::new(&folder).join(format!("{name}.png"))).unwrap();
         let mut encoder = png::Encoder::new(file, self.width as u32, self.height as u32);

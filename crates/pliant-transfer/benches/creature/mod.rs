@@ -14,6 +14,7 @@ pub(crate) fn creature(levels: usize, limb: f64) -> Mesh {
         DVec3::new(0.1, 0.2, -1.0),
     ]
     .map(|d| d.normalize());
+
     let turn = DQuat::from_scaled_axis(DVec3::new(0.1, 0.2, 0.3) * limb);
     let grow = |p: DVec3| {
         p * (1.0
@@ -22,6 +23,7 @@ pub(crate) fn creature(levels: usize, limb: f64) -> Mesh {
                 .map(|&tip| limb * (-12.0 * p.distance_squared(tip)).exp())
                 .sum::<f64>())
     };
+
     let positions = ball.positions().iter().map(|&p| turn * grow(p)).collect();
     ball.posed(positions).expect("the same vertices")
 }

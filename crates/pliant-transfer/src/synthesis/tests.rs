@@ -1,11 +1,11 @@
 use super::*;
-use crate::root_motion::diagonal_ratio;
+use crate::extent::diagonal_ratio;
 use crate::{LayerMode, blend_weights, geodesic_band};
 use pliant_mesh::{DeformationGradients, shapes};
 
 fn wave(p: DVec3, time: f64) -> DVec3 {
-    let turn = DMat3::from_rotation_z(0.8 * time * p.x);
-    turn * DVec3::new(p.x, p.y, p.z + 0.2 * (3.0 * p.x + time).sin())
+    let rotation = DMat3::from_rotation_z(0.8 * time * p.x);
+    rotation * DVec3::new(p.x, p.y, p.z + 0.2 * (3.0 * p.x + time).sin())
         + DVec3::new(time, 0.3 * time, 0.0)
 }
 
@@ -44,9 +44,9 @@ fn largest_apart(a: &[DVec3], b: &[DVec3]) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// A sphere, a small one inside and a sheet beside: three shells that `waving` moves against each
-/// other.
-fn three_shells() -> Mesh {
+/// A sphere, a small one inside and a sheet beside: three components that `waving` moves relative to
+/// each other.
+fn three_components() -> Mesh {
     let mut builder = shapes::icosphere(2).to_builder();
     let parts = [
         posed(&shapes::icosphere(1), |p| {
@@ -56,6 +56,7 @@ fn three_shells() -> Mesh {
             p + DVec3::new(1.1, 0.0, 0.0)
         }),
     ];
+
     for part in parts {
         let first = builder.positions.len() as u32;
         builder.positions.extend(part.positions());
@@ -63,19 +64,21 @@ fn three_shells() -> Mesh {
             builder.push_face(&triangle.map(|v| v + first));
         }
     }
+
     builder.build().unwrap()
 }
 
 #[test]
-fn a_mesh_takes_its_own_clip_back_shell_by_shell() {
+fn a_clip_transferred_to_its_own_mesh_is_unchanged_for_every_component() {
     for mesh in [
         shapes::icosphere(3),
         shapes::bumpy_sheet(16, 0.3),
-        three_shells(),
+        three_components(),
     ] {
         let clip = waving(&mesh, 4);
         let mut synthesis = onto(&mesh, &clip, SynthesisOptions::default());
         assert_eq!(synthesis.frame_count(), 4);
+
         for (k, frame) in clip.frames().iter().enumerate() {
             assert!(
                 largest_apart(synthesis.frame(k), frame) < 1e-11,
@@ -86,24 +89,31 @@ fn a_mesh_takes_its_own_clip_back_shell_by_shell() {
 }
 
 #[test]
-fn a_rigid_motion_of_the_source_moves_the_target_rigidly_for_its_size() {
+fn a_rigid_motion_of_the_source_moves_the_target_rigidly_scaled_by_its_size() {
     let source = shapes::icosphere(2);
     let target = posed(&source, |p| {
         DVec3::new(2.0 * p.x, p.y, 0.5 * p.z + 0.2 * p.x * p.x)
     });
-    let (turn, way) = (
-        DMat3::from_axis_angle(DVec3::new(1.0, 0.3, -0.2).normalize(), 2.9),
-        DVec3::new(3.0, -1.0, 2.0),
-    );
+    let rotation = DMat3::from_axis_angle(DVec3::new(1.0, 0.3, -0.2).normalize(), 2.9);
+    let displacement = DVec3::new(3.0, -1.0, 2.0);
+
     let clip = Clip::new(
         "rigid",
         source.clone(),
-        vec![source.positions().iter().map(|p| turn * *p + way).collect()],
+        vec![
+            source
+                .positions()
+                .iter()
+                .map(|p| rotation * *p + displacement)
+                .collect(),
+        ],
     )
     .unwrap();
-    let center = Shells::of(&target).centroids[0];
-    let source_center =
-        turn * Shells::of(&source).centroids[0] + way - Shells::of(&source).centroids[0];
+
+    let center = Components::of(&target).centroids[0];
+    let source_center = rotation * Components::of(&source).centroids[0] + displacement
+        - Components::of(&source).centroids[0];
+
     for (root, carried) in [
         (
             RootMotion::Carry,
@@ -115,11 +125,13 @@ fn a_rigid_motion_of_the_source_moves_the_target_rigidly_for_its_size() {
         let expected: Vec<DVec3> = target
             .positions()
             .iter()
-            .map(|p| turn * (*p - center) + center + carried)
+            .map(|p| rotation * (*p - center) + center + carried)
             .collect();
+
         // The centroid of the source is taken by the target's areas; on a sphere it is off its
         // centre by a little.
         let tolerance = if root == RootMotion::Fix { 1e-12 } else { 0.2 };
+
         assert!(
             largest_apart(synthesis.frame(0), &expected) < tolerance,
             "{root:?}"
@@ -128,29 +140,31 @@ fn a_rigid_motion_of_the_source_moves_the_target_rigidly_for_its_size() {
 }
 
 #[test]
-fn sliding_is_carried_by_the_ratio_of_sizes_or_not_at_all() {
+fn root_motion_is_scaled_by_the_ratio_of_sizes_or_removed() {
     let source = shapes::bumpy_sheet(6, 0.2);
     let target = posed(&source, |p| p * 4.0);
-    let slide = |way: f64| {
+    let slide = |distance: f64| {
         source
             .positions()
             .iter()
-            .map(|p| *p + DVec3::X * way)
+            .map(|p| *p + DVec3::X * distance)
             .collect()
     };
+
     let clip = Clip::new(
         "slide",
         source.clone(),
         vec![slide(0.0), slide(0.25), slide(2.0)],
     )
     .unwrap();
-    for (root, per_way) in [(RootMotion::Carry, 4.0), (RootMotion::Fix, 0.0)] {
+
+    for (root, ratio) in [(RootMotion::Carry, 4.0), (RootMotion::Fix, 0.0)] {
         let mut synthesis = onto(&target, &clip, SynthesisOptions::default().with_root(root));
-        for (k, way) in [0.0, 0.25, 2.0].into_iter().enumerate() {
+        for (k, distance) in [0.0, 0.25, 2.0].into_iter().enumerate() {
             let expected: Vec<DVec3> = target
                 .positions()
                 .iter()
-                .map(|p| *p + DVec3::X * way * per_way)
+                .map(|p| *p + DVec3::X * distance * ratio)
                 .collect();
             assert!(largest_apart(synthesis.frame(k), &expected) < 1e-12);
         }
@@ -158,30 +172,34 @@ fn sliding_is_carried_by_the_ratio_of_sizes_or_not_at_all() {
 }
 
 #[test]
-fn scaling_source_or_target_changes_nothing_but_the_size() {
+fn scaling_the_source_or_the_target_changes_only_the_size() {
     let source = shapes::icosphere(2);
     let target = posed(&source, |p| DVec3::new(p.x, 1.5 * p.y, p.z + 0.3 * p.x));
     let clip = waving(&source, 2);
     let plain = onto(&target, &clip, SynthesisOptions::default())
         .frame(1)
         .to_vec();
+
     for factor in [1e-3, 1024.0] {
         let large_target = posed(&target, |p| p * factor);
         let found = onto(&large_target, &clip, SynthesisOptions::default())
             .frame(1)
             .to_vec();
+
         assert!(
             largest_apart(
                 &found,
                 &plain.iter().map(|p| *p * factor).collect::<Vec<_>>()
             ) < 1e-11 * factor
         );
+
         let frames = clip
             .frames()
             .iter()
             .map(|f| f.iter().map(|p| *p * factor).collect())
             .collect();
         let large = Clip::new("large", posed(&source, |p| p * factor), frames).unwrap();
+
         assert!(
             largest_apart(
                 onto(&target, &large, SynthesisOptions::default()).frame(1),
@@ -192,11 +210,12 @@ fn scaling_source_or_target_changes_nothing_but_the_size() {
 }
 
 #[test]
-fn from_a_to_b_and_back_returns_the_clip() {
+fn a_transfer_to_another_mesh_and_back_returns_the_clip() {
     let a = shapes::icosphere(2);
     let b = posed(&a, |p| {
         DVec3::new(p.x * (1.0 + 0.4 * p.y), 1.3 * p.y, p.z + 0.2 * p.x * p.y)
     });
+
     // Turned as a whole and stretched evenly: a deformation that exists on both meshes.
     let frame = |k: usize| {
         let map =
@@ -204,6 +223,7 @@ fn from_a_to_b_and_back_returns_the_clip() {
                 * (1.0 + 0.2 * k as f64);
         a.positions().iter().map(|p| map * *p).collect::<Vec<_>>()
     };
+
     let clip = Clip::new("turn", a.clone(), (0..4).map(frame).collect()).unwrap();
     let fix = || SynthesisOptions::default().with_root(RootMotion::Fix);
     let mut there = onto(&b, &clip, fix());
@@ -213,6 +233,7 @@ fn from_a_to_b_and_back_returns_the_clip() {
         (0..4).map(|k| there.frame(k).to_vec()).collect(),
     )
     .unwrap();
+
     let mut back = onto(&a, &on_b, fix());
     for (k, expected) in clip.frames().iter().enumerate() {
         assert!(largest_apart(back.frame(k), expected) < 1e-12);
@@ -220,14 +241,13 @@ fn from_a_to_b_and_back_returns_the_clip() {
 }
 
 #[test]
-fn compounding_with_the_rest_pose_changes_nothing_whatever_the_weights() {
+fn compounding_with_the_rest_pose_changes_nothing_for_any_weights() {
     let mesh = shapes::icosphere(2);
-    let (clip, still) = (
-        waving(&mesh, 3),
-        Clip::new("still", mesh.clone(), vec![mesh.positions().to_vec(); 3]).unwrap(),
-    );
+    let clip = waving(&mesh, 3);
+    let still = Clip::new("still", mesh.clone(), vec![mesh.positions().to_vec(); 3]).unwrap();
     let n = mesh.triangles().len();
     let map = || Cow::Owned(TriangleMap::identity(n));
+
     let sources = || {
         vec![
             Source {
@@ -240,6 +260,7 @@ fn compounding_with_the_rest_pose_changes_nothing_whatever_the_weights() {
             },
         ]
     };
+
     let weights: Vec<f64> = (0..n).map(|t| (t % 5) as f64 / 4.0).collect();
     let compound = |source, weights| Layer {
         mode: LayerMode::Compound,
@@ -248,6 +269,7 @@ fn compounding_with_the_rest_pose_changes_nothing_whatever_the_weights() {
     let walk = Layer::whole(0, vec![1.0; n], 3);
     let above = vec![walk.clone(), compound(1, weights.clone())];
     let below = vec![Layer::whole(1, weights, 3), compound(0, vec![1.0; n])];
+
     for layers in [above, below] {
         let mut synthesis =
             Synthesis::new(&mesh, sources(), layers, SynthesisOptions::default()).unwrap();
@@ -258,10 +280,10 @@ fn compounding_with_the_rest_pose_changes_nothing_whatever_the_weights() {
 }
 
 #[test]
-fn two_sources_by_regions_keep_their_own_deformation_on_their_own_parts() {
+fn two_sources_on_two_regions_keep_their_deformations() {
     let mesh = shapes::bumpy_sheet(20, 0.1);
     let n = mesh.triangles().len();
-    let turned = |angle: f64| {
+    let rotated = |angle: f64| {
         Clip::new(
             "turn",
             mesh.clone(),
@@ -273,7 +295,8 @@ fn two_sources_by_regions_keep_their_own_deformation_on_their_own_parts() {
         )
         .unwrap()
     };
-    let (a, b) = (turned(0.4), turned(1.2));
+
+    let (a, b) = (rotated(0.4), rotated(1.2));
     let region: Vec<bool> = (0..n).map(|t| mesh.triangle_points(t)[0].x > 0.5).collect();
     let weights = blend_weights(&mesh, &geodesic_band(&mesh, &region, 0.15).unwrap()).unwrap();
     let map = || Cow::Owned(TriangleMap::identity(n));
@@ -287,12 +310,14 @@ fn two_sources_by_regions_keep_their_own_deformation_on_their_own_parts() {
             map: map(),
         },
     ];
+
     let layers = vec![
         Layer::whole(0, vec![1.0; n], 1),
         Layer::whole(1, weights.clone(), 1),
     ];
     let mut synthesis =
         Synthesis::new(&mesh, sources, layers, SynthesisOptions::default()).unwrap();
+
     assert!(synthesis.frame(0).iter().all(|p| p.is_finite()));
     for (gradient, w) in synthesis.gradients().iter().zip(&weights) {
         let expected = DMat3::from_rotation_x(0.4 + 0.8 * w);
@@ -306,7 +331,7 @@ fn two_sources_by_regions_keep_their_own_deformation_on_their_own_parts() {
 }
 
 #[test]
-fn half_of_a_twist_beyond_a_half_turn_is_half_the_twist_without_a_fold() {
+fn half_of_a_twist_beyond_pi_is_half_the_twist_without_a_fold() {
     let ribbon = posed(&shapes::bumpy_sheet(40, 0.0), |p| {
         DVec3::new(p.x, 0.02 * (p.y - 0.5), 0.0)
     });
@@ -318,24 +343,29 @@ fn half_of_a_twist_beyond_a_half_turn_is_half_the_twist_without_a_fold() {
         vec![twisted(5.5).positions().to_vec()],
     )
     .unwrap();
+
     let half = DeformationGradients::from_rest(&ribbon)
         .unwrap()
         .at(twisted(2.75).positions())
         .unwrap();
+
     let largest = |m: DMat3| {
         m.to_cols_array()
             .into_iter()
             .fold(0.0, |a: f64, b| a.max(b.abs()))
     };
+
     for mode in [LayerMode::Blend, LayerMode::Compound] {
         let source = Source {
             clip: &clip,
             map: Cow::Owned(TriangleMap::identity(n)),
         };
+
         let layer = Layer {
             mode,
             ..Layer::whole(0, vec![0.5; n], 1)
         };
+
         let mut synthesis = Synthesis::new(
             &ribbon,
             vec![source],
@@ -343,6 +373,7 @@ fn half_of_a_twist_beyond_a_half_turn_is_half_the_twist_without_a_fold() {
             SynthesisOptions::default(),
         )
         .unwrap();
+
         synthesis.frame(0);
         for (t, (found, half)) in synthesis.gradients().iter().zip(&half).enumerate() {
             assert!(
@@ -354,7 +385,7 @@ fn half_of_a_twist_beyond_a_half_turn_is_half_the_twist_without_a_fold() {
 }
 
 #[test]
-fn a_turn_over_time_beyond_a_half_turn_does_not_flip_and_frames_may_be_asked_in_any_order() {
+fn a_rotation_over_time_beyond_pi_does_not_flip_for_any_order_of_frames() {
     let mesh = shapes::icosphere(1);
     let n = mesh.triangles().len();
     let frame = |k: usize| {
@@ -363,11 +394,13 @@ fn a_turn_over_time_beyond_a_half_turn_does_not_flip_and_frames_may_be_asked_in_
             .map(|p| DMat3::from_rotation_z(0.5 * k as f64) * *p)
             .collect()
     };
+
     let clip = Clip::new("spin", mesh.clone(), (0..16).map(frame).collect()).unwrap();
     let source = Source {
         clip: &clip,
         map: Cow::Owned(TriangleMap::identity(n)),
     };
+
     let mut synthesis = Synthesis::new(
         &mesh,
         vec![source],
@@ -375,12 +408,14 @@ fn a_turn_over_time_beyond_a_half_turn_does_not_flip_and_frames_may_be_asked_in_
         SynthesisOptions::default(),
     )
     .unwrap();
+
     let expected = |k: usize| {
         mesh.positions()
             .iter()
             .map(|p| DMat3::from_rotation_z(0.125 * k as f64) * *p)
             .collect::<Vec<_>>()
     };
+
     let in_order: Vec<Vec<DVec3>> = (0..16).map(|k| synthesis.frame(k).to_vec()).collect();
     for k in [15, 3, 4, 0, 15] {
         assert!(
@@ -392,7 +427,7 @@ fn a_turn_over_time_beyond_a_half_turn_does_not_flip_and_frames_may_be_asked_in_
 }
 
 #[test]
-fn half_speed_passes_through_the_frames_and_between_them() {
+fn half_speed_interpolates_between_the_frames() {
     let mesh = shapes::icosphere(1);
     let n = mesh.triangles().len();
     let frame = |k: usize| {
@@ -401,16 +436,19 @@ fn half_speed_passes_through_the_frames_and_between_them() {
             .map(|p| DMat3::from_rotation_y(0.6 * k as f64) * *p)
             .collect()
     };
+
     let clip = Clip::new("spin", mesh.clone(), (0..4).map(frame).collect()).unwrap();
     let source = Source {
         clip: &clip,
         map: Cow::Owned(TriangleMap::identity(n)),
     };
+
     let layer = Layer {
         speed: 0.5,
         at: 2,
         ..Layer::whole(0, vec![1.0; n], 4)
     };
+
     let mut synthesis = Synthesis::new(
         &mesh,
         vec![source],
@@ -418,6 +456,7 @@ fn half_speed_passes_through_the_frames_and_between_them() {
         SynthesisOptions::default(),
     )
     .unwrap();
+
     assert_eq!(synthesis.frame_count(), 9);
     for k in 0..9 {
         let angle = 0.3 * k.max(2_usize).saturating_sub(2) as f64;
@@ -426,6 +465,7 @@ fn half_speed_passes_through_the_frames_and_between_them() {
             .iter()
             .map(|p| DMat3::from_rotation_y(angle) * *p)
             .collect();
+
         assert!(
             largest_apart(synthesis.frame(k), &expected) < 1e-11,
             "frame {k}"
@@ -434,34 +474,41 @@ fn half_speed_passes_through_the_frames_and_between_them() {
 }
 
 #[test]
-fn a_shell_that_the_source_lacks_and_a_lone_vertex_ride_along() {
+fn a_component_that_the_source_lacks_and_an_isolated_vertex_follow_their_surroundings() {
     let body = shapes::icosphere(2);
     let mut builder = body.to_builder();
     let first = builder.positions.len() as u32;
     let button = posed(&shapes::icosphere(0), |p| p * 0.1 + DVec3::Y * 1.1);
+
     builder.positions.extend(button.positions());
-    button
-        .triangles()
-        .iter()
-        .for_each(|t| builder.push_face(&t.map(|v| v + first)));
+    for t in button.triangles().iter() {
+        builder.push_face(&t.map(|v| v + first));
+    }
     builder.positions.push(DVec3::X * 1.2);
+
     let target = builder.build().unwrap();
-    let (turn, way) = (
-        DMat3::from_axis_angle(DVec3::new(1.0, 2.0, 0.5).normalize(), 2.0),
-        DVec3::new(0.3, 0.2, 0.1),
-    );
+    let rotation = DMat3::from_axis_angle(DVec3::new(1.0, 2.0, 0.5).normalize(), 2.0);
+    let displacement = DVec3::new(0.3, 0.2, 0.1);
+
     let clip = Clip::new(
         "rigid",
         body.clone(),
-        vec![body.positions().iter().map(|p| turn * *p + way).collect()],
+        vec![
+            body.positions()
+                .iter()
+                .map(|p| rotation * *p + displacement)
+                .collect(),
+        ],
     )
     .unwrap();
+
     let rows =
         (0..target.triangles().len() as u32).map(|t| if t < 320 { vec![(t, 1.0)] } else { vec![] });
     let source = Source {
         clip: &clip,
         map: Cow::Owned(TriangleMap::new(rows)),
     };
+
     let layers = vec![Layer::whole(0, vec![1.0; target.triangles().len()], 1)];
     let mut synthesis = Synthesis::new(
         &target,
@@ -470,15 +517,17 @@ fn a_shell_that_the_source_lacks_and_a_lone_vertex_ride_along() {
         SynthesisOptions::default().with_root(RootMotion::Fix),
     )
     .unwrap();
-    let expected: Vec<DVec3> = target.positions().iter().map(|p| turn * *p).collect();
+
+    let expected: Vec<DVec3> = target.positions().iter().map(|p| rotation * *p).collect();
     assert!(largest_apart(synthesis.frame(0), &expected) < 1e-9);
 }
 
 #[test]
-fn flat_triangles_of_the_source_do_not_hold_a_turning_body_back() {
+fn flat_triangles_of_the_source_do_not_distort_a_rotating_body() {
     let sheet = shapes::bumpy_sheet(6, 0.2);
     let mut points = sheet.positions().to_vec();
     let mut triangles = sheet.triangles().to_vec();
+
     for t in [5, 30, 50] {
         let [a, b, c] = triangles[t];
         points.push((points[a as usize] + points[b as usize]) * 0.5);
@@ -486,11 +535,13 @@ fn flat_triangles_of_the_source_do_not_hold_a_turning_body_back() {
         triangles[t] = [a, m, c];
         triangles.extend([[m, b, c], [a, b, m]]);
     }
+
     let mesh = Mesh::from_triangles(points, &triangles).unwrap();
     let frame = posed(&mesh, |p| DMat3::from_rotation_z(2.0) * p)
         .positions()
         .to_vec();
     let clip = Clip::new("turn", mesh.clone(), vec![frame]).unwrap();
+
     assert!(
         largest_apart(
             onto(&mesh, &clip, SynthesisOptions::default()).frame(0),
@@ -500,10 +551,11 @@ fn flat_triangles_of_the_source_do_not_hold_a_turning_body_back() {
 }
 
 #[test]
-fn slivers_flat_triangles_fins_and_doubled_vertices_never_give_nan() {
+fn slivers_flat_triangles_fins_and_duplicate_vertices_give_finite_positions() {
     let sheet = shapes::bumpy_sheet(8, 0.2);
     let mut points = sheet.positions().to_vec();
     let mut triangles = sheet.triangles().to_vec();
+
     for (t, near) in [(3, 1e-3), (20, 1e-7), (40, 0.0), (60, 1e-15)] {
         let [a, b, c] = triangles[t];
         let [p, q, r] = [a, b, c].map(|v| points[v as usize]);
@@ -512,9 +564,11 @@ fn slivers_flat_triangles_fins_and_doubled_vertices_never_give_nan() {
         triangles[t] = [a, b, m];
         triangles.extend([[b, c, m], [c, a, m]]);
     }
+
     let n = points.len() as u32;
     points.extend([points[10] + DVec3::Z, points[5], points[5] + DVec3::Z]);
     triangles.extend([[10, 11, n], [20, 21, n + 1], [4, 4, 5]]);
+
     for size in [1e-3, 1.0, 1e3] {
         let mesh =
             Mesh::from_triangles(points.iter().map(|p| *p * size).collect(), &triangles).unwrap();
@@ -524,6 +578,7 @@ fn slivers_flat_triangles_fins_and_doubled_vertices_never_give_nan() {
                 .map(|p| wave(*p / size, k as f64) * size)
                 .collect::<Vec<_>>()
         };
+
         let clip = Clip::new("waving", mesh.clone(), (0..3).map(frame).collect()).unwrap();
         let weights: Vec<f64> = (0..triangles.len()).map(|t| (t % 4) as f64 / 3.0).collect();
         let map = || Cow::Owned(TriangleMap::identity(triangles.len()));
@@ -539,6 +594,7 @@ fn slivers_flat_triangles_fins_and_doubled_vertices_never_give_nan() {
                 ..Layer::whole(0, weights, 3)
             },
         ];
+
         let mut synthesis = Synthesis::new(
             &mesh,
             vec![Source {
@@ -549,6 +605,7 @@ fn slivers_flat_triangles_fins_and_doubled_vertices_never_give_nan() {
             SynthesisOptions::default(),
         )
         .unwrap();
+
         for k in 0..synthesis.frame_count() {
             let extent = synthesis
                 .frame(k)
@@ -563,7 +620,7 @@ fn slivers_flat_triangles_fins_and_doubled_vertices_never_give_nan() {
 }
 
 #[test]
-fn what_does_not_fit_is_declined_before_any_work() {
+fn inputs_that_do_not_fit_are_rejected() {
     let mesh = shapes::bumpy_sheet(3, 0.1);
     let clip = waving(&mesh, 2);
     let go = |map: TriangleMap, layers: Vec<Layer>| {
@@ -579,20 +636,24 @@ fn what_does_not_fit_is_declined_before_any_work() {
         .map(|_| ())
         .unwrap_err()
     };
+
     let layer = |source, weights: usize, frames| Layer {
         frames,
         ..Layer::whole(source, vec![1.0; weights], 2)
     };
     let good = || TriangleMap::identity(18);
+
     assert_eq!(go(good(), vec![]), TransferError::NoLayers);
     assert!(matches!(
         go(TriangleMap::identity(17), vec![layer(0, 18, (0, 1))]),
         TransferError::Count { found: 17, .. }
     ));
+
     assert!(matches!(
         go(good(), vec![layer(0, 5, (0, 1))]),
         TransferError::Count { found: 5, .. }
     ));
+
     assert!(matches!(
         go(good(), vec![layer(1, 18, (0, 1))]),
         TransferError::NoSuchSource {
@@ -600,10 +661,12 @@ fn what_does_not_fit_is_declined_before_any_work() {
             ..
         }
     ));
+
     assert!(matches!(
         go(good(), vec![layer(0, 18, (0, 2))]),
         TransferError::BadFrames { last: 2, .. }
     ));
+
     let beyond = TriangleMap::new((0..18).map(|t| [(t + 1, 1.0)]));
     assert!(matches!(
         go(beyond, vec![layer(0, 18, (0, 1))]),

@@ -1,7 +1,7 @@
-//! Wrinkle maps: the detail between two surfaces, baked into the UV layout of their mesh.
+//! Baking of displacement and normal maps: the detail between two surfaces of one mesh.
 //!
-//! **Problem.** An engine moves a plain surface and shades it as the detailed one. It needs, texel
-//! by texel, how far the detailed surface stands out and which way it faces.
+//! **Problem.** An engine moves a base surface and shades it like the detailed one. For each texel, it
+//! needs the height of the detailed surface above the base, and its normal.
 //!
 //! **Equation.** With base and detailed positions `b`, `d` of the same vertices, smooth base
 //! normals `n` and detailed normals `m`, and everything interpolated in the triangle that covers
@@ -16,35 +16,43 @@
 //! a texture; Mikkelsen, "Simulation of wrinkled surfaces revisited", 2008, for the frame: `T` and
 //! `N` are interpolated without being made unit, and `B = ± N × T`.
 //!
-//! **Ours.** Red is along growing `u`, green along growing `v` (up in the picture: +Y, as glTF has
-//! it), blue along the normal. Tangents of triangles count by area, which needs no trigonometry.
-//! What the detail moves sideways has no place in a height; it is measured. The layout is found
-//! once for all frames, and one range of heights serves all of them.
+//! **Departures.** Red is the direction of growing `u`, green that of growing `v` (up in the picture:
+//! +Y, as in glTF), blue that of the normal. Tangents of triangles are weighted by area, which needs
+//! no trigonometry. A height cannot store displacement along the surface; its greatest length is
+//! returned. The layout is computed once for all frames, and one range of heights serves all of
+//! them.
+//!
+//! | module | concept |
+//! |---|---|
+//! | `uv_layout` | the triangle that covers each texel |
+//! | `tangent_frames` | tangents, bitangents and normals |
 
-mod frames;
-mod layout;
+mod tangent_frames;
+#[cfg(test)]
+mod tests;
+mod uv_layout;
 
 use glam::{DMat3, DVec3};
 use pliant_linalg::parallel;
 use pliant_mesh::{Mesh, vertex_normals_into};
 
+use self::tangent_frames::Tangents;
+use self::uv_layout::{NONE, UvLayout};
 use crate::ViewError;
 use crate::image::check_size;
-use frames::Tangents;
-use layout::{Layout, NONE};
 
 /// Texels in one parallel task.
 const TEXELS_PER_TASK: usize = 4096;
 
-/// How maps are made.
+/// Options of baking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BakeOptions {
     /// Texels along a side.
     pub size: usize,
-    /// How many texels the border of each part of the layout is carried outwards.
+    /// How many texels the border of each UV island is extended outwards.
     pub padding: usize,
-    /// Which of the mesh's UV sets.
+    /// The index of the UV set.
     pub uv_set: usize,
 }
 
@@ -59,9 +67,9 @@ impl Default for BakeOptions {
 }
 
 impl BakeOptions {
-    /// *Ours*: what a wrinkle of a face needs.
+    /// Chosen: enough for the wrinkles of a face.
     pub const DEFAULT_SIZE: usize = 1024;
-    /// *Ours*: four halvings of the map do not mix neighbours.
+    /// Chosen: four mipmap levels do not mix neighbouring islands.
     pub const DEFAULT_PADDING: usize = 16;
 
     /// Texels along a side. Default: [`DEFAULT_SIZE`](Self::DEFAULT_SIZE).
@@ -70,7 +78,7 @@ impl BakeOptions {
         Self { size, ..self }
     }
 
-    /// How many texels borders are carried outwards. Default:
+    /// How many texels borders are extended outwards. Default:
     /// [`DEFAULT_PADDING`](Self::DEFAULT_PADDING).
     #[must_use]
     pub fn with_padding(self, padding: usize) -> Self {
@@ -78,14 +86,14 @@ impl BakeOptions {
     }
 }
 
-/// A mesh's layout, ready to bake any number of poses.
+/// The UV layout of a mesh, prepared to bake any number of poses.
 #[derive(Debug, Clone)]
 pub struct Baker {
     mesh: Mesh,
-    layout: Layout,
+    layout: UvLayout,
 }
 
-/// The range of heights that 16 bits stand for; zero is always in it.
+/// The range of heights that 16 bits encode; it always contains zero.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct HeightRange {
     /// The height of black.
@@ -95,7 +103,7 @@ pub struct HeightRange {
 }
 
 impl HeightRange {
-    /// The range with `heights` in it as well.
+    /// The range extended to contain `heights`.
     #[must_use]
     pub fn with(self, heights: &[f64]) -> Self {
         heights.iter().fold(self, |range, &h| Self {
@@ -104,13 +112,13 @@ impl HeightRange {
         })
     }
 
-    /// What white is above black.
+    /// The height of white above black.
     #[must_use]
     pub fn scale(&self) -> f64 {
         self.most - self.least
     }
 
-    /// The number that stands for a height.
+    /// The number that encodes a height.
     #[must_use]
     pub fn encode(&self, height: f64) -> u16 {
         if self.scale() > 0.0 {
@@ -120,7 +128,7 @@ impl HeightRange {
         }
     }
 
-    /// The height that a number stands for.
+    /// The height that a number encodes.
     #[must_use]
     pub fn decode(&self, value: u16) -> f64 {
         self.least + f64::from(value) / f64::from(u16::MAX) * self.scale()
@@ -140,17 +148,17 @@ pub struct DetailMaps {
 }
 
 impl Baker {
-    /// Finds which triangle covers each texel.
+    /// Computes which triangle covers each texel.
     pub fn new(mesh: &Mesh, options: &BakeOptions) -> Result<Self, ViewError> {
         check_size([options.size; 2])?;
-        let layout = Layout::of(mesh, options)?;
+        let layout = UvLayout::of(mesh, options)?;
         Ok(Self {
             mesh: mesh.clone(),
             layout,
         })
     }
 
-    /// The part of the texels that triangles cover.
+    /// The fraction of the texels that triangles cover.
     #[must_use]
     pub fn coverage(&self) -> f64 {
         let covered = self
@@ -162,14 +170,14 @@ impl Baker {
         covered as f64 / self.layout.owners.len() as f64
     }
 
-    /// What is odd about the layout, one sentence each.
+    /// Warnings about the layout, one sentence each.
     #[must_use]
-    pub fn problems(&self) -> &[String] {
-        &self.layout.problems
+    pub fn warnings(&self) -> &[String] {
+        &self.layout.warnings
     }
 
-    /// How far `detailed` stands out of `base` at each vertex, and the most that it moves one
-    /// sideways.
+    /// The height of `detailed` above `base` at each vertex, and the greatest displacement along the
+    /// surface.
     pub fn heights(
         &self,
         base: &[DVec3],
@@ -177,21 +185,20 @@ impl Baker {
     ) -> Result<(Vec<f64>, f64), ViewError> {
         self.check(base, detailed)?;
         let normals = self.normals(base);
-        let moved = || {
-            base.iter()
-                .zip(detailed)
-                .map(|(b, d)| *d - *b)
-                .zip(&normals)
-        };
-        let heights: Vec<f64> = moved().map(|(moved, normal)| moved.dot(*normal)).collect();
-        let sideways = moved()
-            .zip(&heights)
-            .map(|((moved, normal), height)| (moved - *normal * *height).length())
-            .fold(0.0, f64::max);
-        Ok((heights, sideways))
+        let mut heights = Vec::with_capacity(base.len());
+        let mut greatest_tangential = 0.0_f64;
+        for v in 0..base.len() {
+            let displacement = detailed[v] - base[v];
+            let height = displacement.dot(normals[v]);
+            let tangential = (displacement - normals[v] * height).length();
+            greatest_tangential = greatest_tangential.max(tangential);
+            heights.push(height);
+        }
+
+        Ok((heights, greatest_tangential))
     }
 
-    /// The maps of a pose; heights outside `range` are cut off at its ends.
+    /// The maps of a pose; heights outside `range` are clamped.
     pub fn bake(
         &self,
         base: &[DVec3],
@@ -199,45 +206,47 @@ impl Baker {
         range: &HeightRange,
     ) -> Result<DetailMaps, ViewError> {
         let (heights, _) = self.heights(base, detailed)?;
-        let (plain, fine) = (self.normals(base), self.normals(detailed));
-        let tangents = Tangents::of(&self.mesh, &self.layout, base, &plain);
-        let texel = |texel: usize| {
-            let Some((triangle, weights)) = self.layout.at(texel) else {
-                return (range.encode(0.0), encode_normal(DVec3::Z));
-            };
-            let corners = self.mesh.triangles()[triangle].map(|v| v as usize);
-            let height = corners
-                .iter()
-                .zip(weights)
-                .map(|(&v, w)| heights[v] * w)
-                .sum::<f64>();
-            let mixed = |of: &[DVec3]| {
-                corners
-                    .iter()
-                    .zip(weights)
-                    .map(|(&v, w)| of[v] * w)
-                    .sum::<DVec3>()
-            };
-            let normal = tangents
-                .frame(triangle, weights, mixed(&plain))
-                .and_then(|frame| local(frame, mixed(&fine)));
-            (
-                range.encode(height),
-                encode_normal(normal.unwrap_or(DVec3::Z)),
-            )
+        let base_normals = self.normals(base);
+        let pose = BakedPose {
+            tangents: Tangents::of(&self.mesh, &self.layout, base, &base_normals),
+            heights,
+            base_normals,
+            detailed_normals: self.normals(detailed),
         };
-        let texels = parallel::map(self.layout.owners.len(), TEXELS_PER_TASK, texel);
-        let padded = self
-            .layout
-            .sources
-            .iter()
-            .map(|&source| texels[source as usize]);
-        let (displacement, normals) = padded.unzip();
+
+        let texels = parallel::map(self.layout.owners.len(), TEXELS_PER_TASK, |texel| {
+            self.texel(texel, &pose, range)
+        });
+
+        // A texel outside all islands shows the nearest covered one.
+        let padded = self.layout.sources.iter();
+        let (displacement, normals) = padded.map(|&source| texels[source as usize]).unzip();
         Ok(DetailMaps {
             size: self.layout.size,
             displacement,
             normals,
         })
+    }
+
+    /// The encoded height and normal of a texel; flat if no triangle covers it.
+    fn texel(&self, texel: usize, pose: &BakedPose, range: &HeightRange) -> (u16, [u8; 3]) {
+        let Some((triangle, weights)) = self.layout.at(texel) else {
+            return (range.encode(0.0), encode_normal(DVec3::Z));
+        };
+
+        let corners = self.mesh.triangles()[triangle].map(|v| v as usize);
+        let weighted = || corners.iter().zip(weights);
+        let height = weighted().map(|(&v, w)| pose.heights[v] * w).sum::<f64>();
+        let interpolated =
+            |normals: &[DVec3]| weighted().map(|(&v, w)| normals[v] * w).sum::<DVec3>();
+
+        let frame = pose
+            .tangents
+            .frame(triangle, weights, interpolated(&pose.base_normals));
+        let normal = frame.and_then(|frame| local(frame, interpolated(&pose.detailed_normals)));
+        let normal = normal.unwrap_or(DVec3::Z);
+
+        (range.encode(height), encode_normal(normal))
     }
 
     fn normals(&self, positions: &[DVec3]) -> Vec<DVec3> {
@@ -253,6 +262,7 @@ impl Baker {
 
     fn check(&self, base: &[DVec3], detailed: &[DVec3]) -> Result<(), ViewError> {
         let expected = self.mesh.vertex_count();
+        // Both surfaces must be poses of the mesh.
         for (what, positions) in [
             ("the base surface", base),
             ("the detailed surface", detailed),
@@ -269,8 +279,17 @@ impl Baker {
                 return Err(ViewError::NotFinite { what, vertex });
             }
         }
+
         Ok(())
     }
+}
+
+/// What the texels of one pose need.
+struct BakedPose {
+    heights: Vec<f64>,
+    base_normals: Vec<DVec3>,
+    detailed_normals: Vec<DVec3>,
+    tangents: Tangents,
 }
 
 impl DetailMaps {
@@ -284,7 +303,7 @@ impl DetailMaps {
         self.png(png::ColorType::Grayscale, png::BitDepth::Sixteen, &bytes)
     }
 
-    /// The normals as a PNG of 8-bit red, green and blue, to be read as plain numbers.
+    /// The normals as a PNG of 8-bit red, green and blue; the numbers are linear, not sRGB.
     pub fn normal_png(&self) -> Result<Vec<u8>, ViewError> {
         self.png(
             png::ColorType::Rgb,
@@ -304,14 +323,16 @@ impl DetailMaps {
         encoder.set_color(color);
         encoder.set_depth(depth);
         encoder.set_compression(png::Compression::Balanced);
+
         let mut writer = encoder.write_header()?;
         writer.write_image_data(data)?;
         writer.finish()?;
+
         Ok(bytes)
     }
 }
 
-/// A normal in the axes of a frame; nothing where either is flat.
+/// A normal in the axes of a frame; `None` if the frame is singular or the normal is zero.
 fn local(frame: DMat3, normal: DVec3) -> Option<DVec3> {
     let inverse = frame.inverse();
     (inverse.is_finite())
@@ -324,6 +345,3 @@ fn encode_normal(normal: DVec3) -> [u8; 3] {
         .to_array()
         .map(|x| ((x * 0.5 + 0.5) * 255.0).round() as u8)
 }
-
-#[cfg(test)]
-mod tests;

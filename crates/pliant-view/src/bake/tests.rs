@@ -16,6 +16,7 @@ fn grid(map: impl Fn(DVec2) -> DVec2) -> Mesh {
         positions: (0..SIDE * SIDE).map(|k| at(k).extend(0.0)).collect(),
         ..MeshBuilder::default()
     };
+
     for j in 0..SIDE - 1 {
         for i in 0..SIDE - 1 {
             let first = (j * SIDE + i) as u32;
@@ -27,6 +28,7 @@ fn grid(map: impl Fn(DVec2) -> DVec2) -> Mesh {
             ]);
         }
     }
+
     let values = (0..SIDE * SIDE)
         .map(|k| map((at(k) + 3.5) / SIZE as f64))
         .collect();
@@ -35,6 +37,7 @@ fn grid(map: impl Fn(DVec2) -> DVec2) -> Mesh {
         values,
         corners: builder.corners.iter().map(|&v| Some(v)).collect(),
     }];
+
     builder.build().unwrap()
 }
 
@@ -71,19 +74,21 @@ fn a_surface_without_detail_is_flat_blue_and_height_zero() {
     assert!(maps.normals.iter().all(|&n| n == [128, 128, 255]));
     assert!(maps.displacement.iter().all(|&h| h == 0));
     assert!((baker.coverage() - (SIDE * SIDE) as f64 / (SIZE * SIZE) as f64).abs() < 1e-12);
-    assert!(baker.problems().is_empty(), "{:?}", baker.problems());
+    assert!(baker.warnings().is_empty(), "{:?}", baker.warnings());
 }
 
 #[test]
-fn heights_at_vertices_come_back_to_a_16_bit_step() {
+fn heights_at_vertices_are_exact_to_a_16_bit_step() {
     let mesh = grid(|uv| uv);
     let baker = Baker::new(&mesh, &options()).unwrap();
     let detailed = bumped(mesh.positions());
     let (heights, sideways) = baker.heights(mesh.positions(), &detailed).unwrap();
+
     assert!(sideways < 1e-15);
     let range = HeightRange::default().with(&heights);
     let maps = baker.bake(mesh.positions(), &detailed, &range).unwrap();
     let step = range.scale() / 65535.0;
+
     for (vertex, p) in detailed.iter().enumerate() {
         let error = (range.decode(maps.displacement[texel_of(vertex)]) - p.z).abs();
         assert!(
@@ -91,17 +96,19 @@ fn heights_at_vertices_come_back_to_a_16_bit_step() {
             "vertex {vertex}: {error} of {step}"
         );
     }
+
     assert_eq!(range.decode(range.encode(range.most)), range.most);
 }
 
 #[test]
-fn normals_of_a_bump_come_back_to_an_8_bit_step() {
+fn normals_of_a_bump_are_exact_to_an_8_bit_step() {
     let mesh = grid(|uv| uv);
     let detailed = bumped(mesh.positions());
     let maps = Baker::new(&mesh, &options())
         .unwrap()
         .bake(mesh.positions(), &detailed, &HeightRange::default())
         .unwrap();
+
     let normals = pliant_mesh::vertex_normals(&mesh.posed(detailed).unwrap());
     for (vertex, normal) in normals.iter().enumerate() {
         let error = (decoded(maps.normals[texel_of(vertex)]) - *normal)
@@ -112,7 +119,7 @@ fn normals_of_a_bump_come_back_to_an_8_bit_step() {
 }
 
 #[test]
-fn turning_both_surfaces_changes_no_texel() {
+fn rotating_both_surfaces_changes_no_texel() {
     let mesh = grid(|uv| uv);
     let detailed = bumped(mesh.positions());
     let turn = DMat3::from_cols(DVec3::Y, DVec3::Z, DVec3::X);
@@ -120,6 +127,7 @@ fn turning_both_surfaces_changes_no_texel() {
     let baker = Baker::new(&mesh, &options()).unwrap();
     let range = HeightRange::default().with(&baker.heights(mesh.positions(), &detailed).unwrap().0);
     let maps = |base: &[DVec3], detailed: &[DVec3]| baker.bake(base, detailed, &range).unwrap();
+
     assert_eq!(
         maps(&turned(mesh.positions()), &turned(&detailed)),
         maps(mesh.positions(), &detailed)
@@ -127,23 +135,26 @@ fn turning_both_surfaces_changes_no_texel() {
 }
 
 #[test]
-fn red_follows_u_and_green_follows_v_in_turned_and_mirrored_layouts() {
+fn red_follows_u_and_green_follows_v_in_rotated_and_mirrored_layouts() {
     let slope = |positions: &[DVec3]| {
         positions
             .iter()
             .map(|p| *p + DVec3::Z * p.x * 0.5)
             .collect::<Vec<_>>()
     };
+
     // The surface rises along x, so that its normal leans to −x: by sin(atan ½).
     let lean = 0.5 / 1.25_f64.sqrt();
     let half = 0.5 * (3.5 + 3.5 + 8.0) / SIZE as f64;
     type Map = fn(DVec2) -> DVec2;
+
     let cases: [(Map, DVec2); 4] = [
         (|uv| uv, DVec2::new(-lean, 0.0)),
         (|uv| DVec2::new(1.0 - uv.x, uv.y), DVec2::new(lean, 0.0)),
         (|uv| DVec2::new(uv.y, uv.x), DVec2::new(0.0, -lean)),
         (|uv| DVec2::new(uv.y, 1.0 - uv.x), DVec2::new(0.0, lean)),
     ];
+
     for (map, wanted) in cases {
         let mesh = grid(map);
         let baker = Baker::new(&mesh, &options()).unwrap();
@@ -154,10 +165,12 @@ fn red_follows_u_and_green_follows_v_in_turned_and_mirrored_layouts() {
                 &HeightRange::default(),
             )
             .unwrap();
+
         let middle = map(DVec2::splat(half));
         let texel =
             ((1.0 - middle.y) * SIZE as f64) as usize * SIZE + (middle.x * SIZE as f64) as usize;
         let found = decoded(maps.normals[texel]);
+
         assert!(
             (found.truncate() - wanted).abs().max_element() < 1.0 / 127.5,
             "{found} for {wanted}"
@@ -167,7 +180,7 @@ fn red_follows_u_and_green_follows_v_in_turned_and_mirrored_layouts() {
 }
 
 #[test]
-fn borders_are_carried_outwards_as_far_as_asked_and_no_farther() {
+fn borders_are_extended_by_the_padding() {
     let mesh = grid(|uv| uv);
     let detailed: Vec<DVec3> = mesh.positions().iter().map(|p| *p + DVec3::Z).collect();
     let baker = Baker::new(&mesh, &options()).unwrap();
@@ -175,6 +188,7 @@ fn borders_are_carried_outwards_as_far_as_asked_and_no_farther() {
         least: 0.0,
         most: 1.0,
     };
+
     let maps = baker.bake(mesh.positions(), &detailed, &range).unwrap();
     for (texel, &height) in maps.displacement.iter().enumerate() {
         let beyond =
@@ -194,6 +208,7 @@ fn a_subdivided_mesh_bakes_into_the_same_layout() {
     let fine = LoopSubdivision::levels(&mesh, 2).unwrap();
     let coarse = Baker::new(&mesh, &options()).unwrap();
     let baker = Baker::new(fine.mesh(), &options()).unwrap();
+
     assert_eq!(baker.coverage(), coarse.coverage());
     let lifted: Vec<DVec3> = fine
         .mesh()
@@ -201,6 +216,7 @@ fn a_subdivided_mesh_bakes_into_the_same_layout() {
         .iter()
         .map(|p| *p + DVec3::Z * 0.25)
         .collect();
+
     let maps = baker
         .bake(
             fine.mesh().positions(),
@@ -211,6 +227,7 @@ fn a_subdivided_mesh_bakes_into_the_same_layout() {
             },
         )
         .unwrap();
+
     assert!(
         (0..SIDE * SIDE).all(|v| maps.displacement[texel_of(v)].abs_diff(32768) <= 1
             && maps.normals[texel_of(v)] == [128, 128, 255])
@@ -218,51 +235,60 @@ fn a_subdivided_mesh_bakes_into_the_same_layout() {
 }
 
 #[test]
-fn what_cannot_be_baked_is_told() {
+fn layouts_that_cannot_be_baked_are_reported() {
     let plain = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
     assert!(matches!(
         Baker::new(&plain, &options()),
         Err(ViewError::NoUvs)
     ));
+
     assert!(matches!(
         Baker::new(&grid(|uv| uv + 3.0), &options()),
         Err(ViewError::UvsOutside)
     ));
+
     assert!(matches!(
         Baker::new(&grid(|uv| uv), &options().with_size(0)),
         Err(ViewError::Size { .. })
     ));
+
     let beyond = Baker::new(&grid(|uv| uv + DVec2::new(0.5, 0.0)), &options()).unwrap();
     assert!(
-        beyond.problems()[0].contains("out of the UV square"),
+        beyond.warnings()[0].contains("beyond the UV square"),
         "{:?}",
-        beyond.problems()
+        beyond.warnings()
     );
+
     let folded = Baker::new(
         &grid(|uv| DVec2::new((uv.x - 0.45).abs(), uv.y + 0.02)),
         &options(),
     )
     .unwrap();
+
     assert!(
         folded
-            .problems()
+            .warnings()
             .iter()
             .any(|p| p.contains("several triangles")),
         "{:?}",
-        folded.problems()
+        folded.warnings()
     );
+
     let mesh = grid(|uv| uv);
     let baker = Baker::new(&mesh, &options()).unwrap();
     let mut broken = mesh.positions().to_vec();
     broken[7].y = f64::NAN;
+
     assert!(matches!(
         baker.heights(mesh.positions(), &broken),
         Err(ViewError::NotFinite { vertex: 7, .. })
     ));
+
     assert!(matches!(
         baker.heights(&broken[1..], &broken),
         Err(ViewError::Count { .. })
     ));
+
     let wild = grid(|uv| {
         if uv.x > 0.5 {
             DVec2::new(f64::NAN, 1e300)
@@ -270,11 +296,12 @@ fn what_cannot_be_baked_is_told() {
             uv
         }
     });
+
     assert!(Baker::new(&wild, &options()).is_ok());
 }
 
 #[test]
-fn files_hold_the_maps_and_are_the_same_each_time() {
+fn files_contain_the_maps_and_are_deterministic() {
     let mesh = grid(|uv| uv);
     let detailed = bumped(mesh.positions());
     let baker = Baker::new(&mesh, &options()).unwrap();
@@ -283,6 +310,7 @@ fn files_hold_the_maps_and_are_the_same_each_time() {
     let mut reader = png::Decoder::new(std::io::Cursor::new(maps.displacement_png().unwrap()))
         .read_info()
         .unwrap();
+
     let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut bytes).unwrap();
     assert_eq!(
@@ -293,12 +321,14 @@ fn files_hold_the_maps_and_are_the_same_each_time() {
             png::ColorType::Grayscale
         )
     );
+
     let values: Vec<u16> = bytes
         .as_chunks::<2>()
         .0
         .iter()
         .map(|pair| u16::from_be_bytes(*pair))
         .collect();
+
     assert_eq!(values, maps.displacement);
     assert_eq!(
         baker

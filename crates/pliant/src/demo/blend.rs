@@ -1,15 +1,16 @@
-//! Blend: a bar between straight and curled, where lines shrink it and springs do not; and with a
-//! ball in its way.
+//! Blend: a bar between straight and curled, by linear interpolation, by springs, and with a ball.
 
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, shapes};
-use pliant_physics::{Blend, BlendOptions, ContactBlend, ContactOptions, Obstacle, ObstacleMotion};
+use pliant_papers::page::Section;
+use pliant_physics::{
+    BlendClip, BlendOptions, ContactOptions, Obstacle, ObstacleMotion, SceneBlend, SceneOptions,
+    WeightPath,
+};
 use pliant_rig::Clip;
-use pliant_view::{Color, ContactSheet, Material, View};
+use pliant_view::{Color, ContactSheet, Image, Look, Material, Shot, View};
 
 use super::{DemoError, milliseconds, timed};
-use crate::page::Section;
-use crate::picture::{Look, Shot};
 
 const SIDE: View = View::Orbit {
     azimuth_rad: 0.25,
@@ -17,63 +18,74 @@ const SIDE: View = View::Orbit {
 };
 const STEPS: usize = 12;
 const SHOWN: [usize; 5] = [0, 3, 6, 9, 12];
-/// How far the bar curls.
+/// The angle of the curl.
 const CURL_RAD: f64 = 2.9;
-/// The ball is a little too large for the curl.
+/// Centre and radius of the ball, which is a little too large for the curl.
 const BALL: ([f64; 3], f64) = ([-2.6, 2.4, 0.0], 1.8);
 
 pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     let mut section = Section::new(
         "Blend",
-        "Between a straight bar and a curled one, straight lines shorten and thin it. Here edges, second neighbours and edges inside are \
-         springs whose rest lengths are blended, and each frame is where their forces balance. A ball in the way holds it off.",
+        "Linear interpolation between a straight bar and a curled one shortens and thins it. Here \
+         edges, second neighbours and interior edges are springs with blended rest lengths, and \
+         each frame is an equilibrium of their forces. An obstacle keeps the bar out.",
     );
-    let straight = crate::load("specimen:bar")?.mesh()?;
+    let straight = pliant_specimens::load("specimen:bar")?.mesh()?;
     let shapes = [straight.clone(), curled(&straight)?];
-    let options = BlendOptions::default().with_fixed(left_end(&shapes[0]));
-    let (blend, setup_ms) = timed(|| {
-        let mut blend = Blend::new(&shapes, &options)?;
-        blend.prepare_walk(STEPS + 1).map(|()| blend)
-    });
-    let mut blend = blend?;
-    let (free, walk_ms) = timed(|| walk(|alpha| Ok(blend.between(alpha)?.positions)));
-    let free = free?;
-    let linear = walk(|alpha| Ok(lines(&shapes, alpha)))?;
+    let path = WeightPath::OneWay {
+        shapes: 2,
+        steps: STEPS as u32,
+    };
+
+    // Free, then with a ball in the path of the bar.
+    let (scene, setup_ms) = timed(|| prepare(&shapes));
+    let mut scene = scene?;
+    let free = BlendClip::along(&mut scene, &path, &())?;
     let ball = Obstacle::sphere(DVec3::from_array(BALL.0), BALL.1)?;
-    let mut among = ContactBlend::new(
-        blend,
-        vec![(ball, ObstacleMotion::still())],
-        &ContactOptions::default(),
-    )?;
-    let held = walk(|alpha| Ok(among.step(&[1.0 - alpha, alpha], alpha)?.shape.positions))?;
-    section.figure("springs", springs(&among));
+    let obstacles = vec![(ball, ObstacleMotion::still())];
+    let mut scene = scene.with_obstacles(obstacles, &ContactOptions::default())?;
+    let held = BlendClip::along(&mut scene, &path, &())?;
+
+    let springs = scene.blend().spring_counts().in_shape();
+    section.figure("springs", springs.to_string());
     section.figure("fill, join and prepare", milliseconds(setup_ms));
-    section.figure("one frame", milliseconds(walk_ms / free.len() as f64));
+    section.figure("one frame", milliseconds(free.mean_ms()));
+
+    let free = free.positions();
+    let held = held.positions();
+    let linear: Vec<Vec<DVec3>> = (0..=STEPS)
+        .map(|step| interpolated(&shapes, step as f64 / STEPS as f64))
+        .collect();
     for (name, frames) in [
         ("volume half way, springs", &free),
         ("volume half way, lines", &linear),
     ] {
-        section.figure(
-            name,
-            format!(
-                "{:+.1} %",
-                100.0 * volume_change(&shapes, &frames[STEPS / 2])?
-            ),
-        );
+        let change = 100.0 * volume_change(&shapes, &frames[STEPS / 2])?;
+        section.figure(name, format!("{change:+.1} %"));
     }
+
     section.wide(
         "blend.png",
-        "Lines, springs, and springs with a ball in the way.",
+        "Linear interpolation, springs, and springs with a ball as obstacle.",
         &sheet(&shapes[0], [&linear, &free, &held])?,
     )?;
     let clip = Clip::new("around a ball", shapes[0].clone(), held)?;
     section.file(
         "bar-around-a-ball.glb",
-        "the bar that gives way",
+        "the bar with the ball as obstacle",
         pliant_io::gltf::write(&pliant_io::Asset::from_clip(&clip)).bytes,
     );
+
     sections.push(section);
     Ok(())
+}
+
+/// The scene with the left end fixed, without obstacles.
+fn prepare(shapes: &[Mesh; 2]) -> Result<SceneBlend, DemoError> {
+    let blend = BlendOptions::default().with_fixed(left_end(&shapes[0]));
+    let mut scene = SceneBlend::new(shapes, &SceneOptions::default().with_blend(blend))?;
+    scene.prepare_frames(STEPS + 1)?;
+    Ok(scene)
 }
 
 /// The bar along an arc that starts at its left end; sections stay plane.
@@ -81,19 +93,21 @@ fn curled(bar: &Mesh) -> Result<Mesh, DemoError> {
     let Some(bounds) = bar.bounds() else {
         return Ok(bar.clone());
     };
+
     let radius = (bounds.max.x - bounds.min.x) / CURL_RAD;
-    let place = |p: &DVec3| {
-        let (angle, lever) = ((p.x - bounds.min.x) / radius, radius - p.y);
+    let position = |p: &DVec3| {
+        let angle = (p.x - bounds.min.x) / radius;
+        let lever = radius - p.y;
         DVec3::new(
             bounds.min.x + lever * angle.sin(),
             radius - lever * angle.cos(),
             p.z,
         )
     };
-    Ok(bar.posed(bar.positions().iter().map(place).collect())?)
+    Ok(bar.posed(bar.positions().iter().map(position).collect())?)
 }
 
-/// The vertices of the end that is held.
+/// The vertices of the fixed end.
 fn left_end(bar: &Mesh) -> Vec<usize> {
     let left = bar.bounds().map_or(0.0, |bounds| bounds.min.x);
     (0..bar.vertex_count())
@@ -101,15 +115,7 @@ fn left_end(bar: &Mesh) -> Vec<usize> {
         .collect()
 }
 
-fn walk(
-    mut at: impl FnMut(f64) -> Result<Vec<DVec3>, DemoError>,
-) -> Result<Vec<Vec<DVec3>>, DemoError> {
-    (0..=STEPS)
-        .map(|step| at(step as f64 / STEPS as f64))
-        .collect()
-}
-
-fn lines(shapes: &[Mesh; 2], alpha: f64) -> Vec<DVec3> {
+fn interpolated(shapes: &[Mesh; 2], alpha: f64) -> Vec<DVec3> {
     shapes[0]
         .positions()
         .iter()
@@ -118,47 +124,38 @@ fn lines(shapes: &[Mesh; 2], alpha: f64) -> Vec<DVec3> {
         .collect()
 }
 
-fn springs(among: &ContactBlend) -> String {
-    among.blend().spring_counts().in_shape().to_string()
-}
-
-/// How much more than the mean of both shapes a frame holds.
+/// The volume of a frame relative to the mean of both shapes, minus one.
 fn volume_change(shapes: &[Mesh; 2], frame: &[DVec3]) -> Result<f64, DemoError> {
     let mean = 0.5 * (shapes[0].signed_volume() + shapes[1].signed_volume());
     Ok(shapes[0].posed(frame.to_vec())?.signed_volume() / mean - 1.0)
 }
 
-fn sheet(bar: &Mesh, rows: [&[Vec<DVec3>]; 3]) -> Result<pliant_view::Image, DemoError> {
+fn sheet(bar: &Mesh, rows: [&[Vec<DVec3>]; 3]) -> Result<Image, DemoError> {
+    let ball = ball_mesh()?;
+    let mut in_view: Vec<DVec3> = Vec::new();
+    for frames in rows {
+        in_view.extend(frames.iter().flatten().copied());
+    }
+    in_view.extend_from_slice(ball.positions());
+
     let mut sheet = ContactSheet::new("", SHOWN.len());
-    let (center, radius) = (DVec3::from_array(BALL.0), BALL.1);
-    let ball = shapes::icosphere(4);
-    let ball = ball.posed(
-        ball.positions()
-            .iter()
-            .map(|p| center + *p * radius)
-            .collect(),
-    )?;
-    let in_view: Vec<DVec3> = rows
-        .iter()
-        .flat_map(|frames| frames.iter().flatten())
-        .chain(ball.positions())
-        .copied()
-        .collect();
-    for ((name, frames), with_ball) in ["lines", "springs", "with a ball"]
-        .into_iter()
-        .zip(rows)
-        .zip([false, false, true])
-    {
+    for (name, frames) in ["lines", "springs", "with a ball"].into_iter().zip(rows) {
         for step in SHOWN {
             let mut scene = Look::default().scene(&bar.posed(frames[step].clone())?);
-            if with_ball {
+            if name == "with a ball" {
                 scene = scene.with_mesh(&ball, Material::plain(Color::srgb8(82, 118, 128)));
             }
-            sheet.push(
-                Shot::new(SIDE, [220, 190]).framed_by(&in_view, &scene)?,
-                format!("{name}, {step}/{STEPS}"),
-            );
+            let image = Shot::new(SIDE, [220, 190]).framed_by(&in_view, &scene)?;
+            sheet.push(image, format!("{name}, {step}/{STEPS}"));
         }
     }
+
     Ok(sheet.compose()?)
+}
+
+fn ball_mesh() -> Result<Mesh, DemoError> {
+    let center = DVec3::from_array(BALL.0);
+    let unit = shapes::icosphere(4);
+    let positions = unit.positions().iter().map(|p| center + *p * BALL.1);
+    Ok(unit.posed(positions.collect())?)
 }

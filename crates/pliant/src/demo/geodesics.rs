@@ -1,25 +1,22 @@
-//! Distances along the surface: by heat, and exactly.
+//! Geodesic distances: by the heat method, and exact.
 
 use pliant_mesh::{ExactGeodesics, HeatGeodesics, HeatOptions, Mesh, SurfacePoint};
-use pliant_view::View;
+use pliant_papers::page::Section;
+use pliant_view::{Look, Shot, View};
 
 use super::{DemoError, milliseconds, timed};
-use crate::page::Section;
-use crate::picture::{Look, Shot};
 
 const SIZE: [usize; 2] = [520, 460];
 
 pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     let mut section = Section::new(
         "Geodesics",
-        "How far it is along the surface: by the heat method from anything to everything after one factorisation, and exactly within a \
-         disc, where pins and soft patches live. Parts that no path reaches stay grey.",
+        "Distances along the surface: by the heat method from any source to all vertices after \
+         one factorisation, and exact distances within a disc, which pins and soft patches use. \
+         Components that no path reaches stay grey.",
     );
-    let head = pliant_specimens::specimen("head")
-        .expect("a head ships with the product")
-        .rig
-        .neutral()
-        .clone();
+
+    let head = neutral("head");
     let cheek = nearest_to(
         &head,
         View::Orbit {
@@ -29,30 +26,36 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     );
     heat(&head, cheek, &mut section)?;
     disc(&head, cheek, &mut section)?;
-    let hound = pliant_specimens::specimen("hound")
-        .expect("a hound ships with the product")
-        .rig
-        .neutral()
-        .clone();
+    across_hound(&mut section)?;
+
+    sections.push(section);
+    Ok(())
+}
+
+fn neutral(specimen: &str) -> Mesh {
+    let specimen = pliant_specimens::specimen(specimen).expect("it ships with the product");
+    specimen.rig.neutral().clone()
+}
+
+/// Distances from the nose of the hound.
+fn across_hound(section: &mut Section) -> Result<(), DemoError> {
+    let hound = neutral("hound");
     let nose = nearest_to(&hound, View::Front);
     let distances = HeatGeodesics::factor(&hound, &HeatOptions::default())?.distances(&[nose])?;
     let look = Look::default()
         .with_scalar(distances, "from the nose")
         .with_isolines(Some(0.08));
-    let picture = Shot::new(
-        View::Orbit {
-            azimuth_rad: 1.0,
-            elevation_rad: 0.15,
-        },
-        SIZE,
-    )
-    .of(&hound, &look)?;
+
+    let view = View::Orbit {
+        azimuth_rad: 1.0,
+        elevation_rad: 0.15,
+    };
+    let picture = Shot::new(view, SIZE).of(&hound, &look)?;
     section.small("geodesic-hound.png", "From the nose to the tail.", &picture)?;
-    sections.push(section);
     Ok(())
 }
 
-/// The vertex that lies farthest towards `view`.
+/// The vertex that is farthest in the direction of `view`.
 fn nearest_to(mesh: &Mesh, view: View) -> SurfacePoint {
     let toward = view.direction();
     let along = |v: &usize| mesh.positions()[*v].dot(toward);
@@ -67,26 +70,31 @@ fn heat(head: &Mesh, source: SurfacePoint, section: &mut Section) -> Result<(), 
     let geodesics = geodesics?;
     let (distances, solve_ms) = timed(|| geodesics.distances(&[source]));
     let distances = distances?;
+    // Exact distances are the reference for the error of the heat method.
     let exact = ExactGeodesics::new(head)?.distances(&[source])?;
+
     section.figure("heat: factor", milliseconds(factor_ms));
     section.figure("heat: one source", milliseconds(solve_ms));
     section.figure(
         "heat: mean error",
         format!("{:.2} %", 100.0 * mean_error(&distances, &exact)),
     );
+
     let look = Look::default()
         .with_scalar(distances, "distance, cm")
         .with_isolines(Some(1.0));
     let picture = Shot::new(View::ThreeQuarter, SIZE).of(head, &look)?;
+
     section.small(
         "geodesic-heat.png",
-        "By heat from the cheek, a line every centimetre.",
+        "By the heat method from the cheek, with a line every centimetre.",
         &picture,
     )?;
+
     Ok(())
 }
 
-/// Relative to the exact distance, beyond the first centimetre.
+/// The mean error relative to the exact distance, beyond the first centimetre.
 fn mean_error(found: &[f64], exact: &[f64]) -> f64 {
     let far: Vec<f64> = found
         .iter()
@@ -105,14 +113,17 @@ fn disc(head: &Mesh, source: SurfacePoint, section: &mut Section) -> Result<(), 
         "exact disc of 3 cm",
         format!("{} vertices in {}", disc.vertices.len(), milliseconds(ms)),
     );
+
     let look = Look::default()
         .with_scalar(disc.to_dense(head.vertex_count()), "distance, cm")
         .with_isolines(Some(0.5));
     let picture = Shot::new(View::ThreeQuarter, SIZE).of(head, &look)?;
+
     section.small(
         "geodesic-disc.png",
-        "Exactly, within three centimetres.",
+        "Exact, within three centimetres.",
         &picture,
     )?;
+
     Ok(())
 }

@@ -1,6 +1,10 @@
-//! The demo: every capability on the built-in models, as one page of pictures, figures and files.
+//! The demo page: every capability on the built-in models, with pictures, figures and files.
 //!
-//! No file is written until everything is made, so a demo that is stopped leaves none behind.
+//! No file is written until all sections are computed, so a stopped demo leaves no file behind.
+//!
+//! - `specimens`: the built-in models.
+//! - `pose`, `touch`, `blend`, `transfer`, `learn`: the five capabilities.
+//! - `geodesics`, `surfaces`: distances, decimation and subdivision.
 
 mod blend;
 mod geodesics;
@@ -16,61 +20,62 @@ use std::path::{Path, PathBuf};
 use pliant_io::IoError;
 use pliant_learn::LearnError;
 use pliant_mesh::{MeshError, Progress};
-use pliant_physics::PhysicsError;
+use pliant_papers::page::{Page, Section};
+use pliant_physics::{PhysicsError, TouchError};
 use pliant_rig::RigError;
 use pliant_transfer::TransferError;
 use pliant_view::ViewError;
 use thiserror::Error;
 use web_time::Instant;
 
-use crate::page::{Page, Section};
-use crate::touch_job::TouchError;
-
-/// Why a demo could not be made.
+/// Why the demo could not be computed or written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DemoError {
-    /// Its files could not be written.
+    /// A file cannot be written.
     #[error(transparent)]
     Io(#[from] IoError),
-    /// A picture could not be drawn.
+    /// A picture cannot be drawn.
     #[error(transparent)]
     View(#[from] ViewError),
-    /// Work on a built-in mesh failed.
+    /// Work on a built-in mesh fails.
     #[error(transparent)]
     Mesh(#[from] MeshError),
-    /// Work on a built-in rig failed.
+    /// Work on a built-in rig fails.
     #[error(transparent)]
     Rig(#[from] RigError),
-    /// A blend of built-in models failed.
+    /// A blend of built-in models fails.
     #[error(transparent)]
     Physics(#[from] PhysicsError),
-    /// A touch of a built-in model failed.
+    /// A touch of a built-in model fails.
     #[error(transparent)]
     Touch(#[from] TouchError),
-    /// A transfer between built-in models failed.
+    /// A transfer between built-in models fails.
     #[error(transparent)]
     Transfer(#[from] TransferError),
-    /// Learning from a built-in model failed.
+    /// Training on a built-in model fails.
     #[error(transparent)]
     Learn(#[from] LearnError),
-    /// The watcher asked to stop.
+    /// The caller stopped the work.
     #[error("the demo was stopped; nothing was written")]
     Stopped,
 }
 
-/// What a demo wrote.
+/// The written files of the demo.
 #[derive(Debug, Clone)]
 pub struct Demo {
-    /// The page to open.
+    /// The page.
     pub index: PathBuf,
     /// Every file, the page last.
     pub files: Vec<PathBuf>,
-    /// What was measured, as (section, name, value) in the order of the page.
+    /// The measured figures, as (section, name, value) in the order of the page.
     pub figures: Vec<(String, String, String)>,
 }
 
-/// Makes the demo in the folder `out`, which is created where it does not exist.
+/// Computes the demo and writes it into the folder `out`, which is created if it does not exist.
+///
+/// # Errors
+/// A folder that cannot be created, files that cannot be written, stopped work.
 pub fn run(out: &Path, progress: &dyn Progress) -> Result<Demo, DemoError> {
     type Chapter = fn(&mut Vec<Section>) -> Result<(), DemoError>;
     let chapters: [(&str, Chapter); 11] = [
@@ -86,38 +91,43 @@ pub fn run(out: &Path, progress: &dyn Progress) -> Result<Demo, DemoError> {
         ("geodesics", geodesics::chapter),
         ("surfaces", surfaces::chapter),
     ];
-    // Before the work, so that a folder that cannot be is not found out after it.
+
+    // Before the work, so that an impossible folder is reported at once.
     std::fs::create_dir_all(out).map_err(|error| IoError::Write {
         path: out.to_owned(),
         source: error,
     })?;
+
     let mut sections = Vec::new();
     for (k, (name, chapter)) in chapters.iter().enumerate() {
-        if progress
-            .report(name, k as f64 / chapters.len() as f64)
-            .is_break()
-        {
+        let done = k as f64 / chapters.len() as f64;
+        if progress.report(name, done).is_break() {
             return Err(DemoError::Stopped);
         }
         chapter(&mut sections)?;
     }
+
     write(out, &page(sections)?)
 }
 
 /// The picture at the top of the page and of the README: four built-in models, as a PNG.
+///
+/// # Errors
+/// Never for the built-in models.
 pub fn family_picture() -> Result<Vec<u8>, DemoError> {
     Ok(specimens::family()?.to_png()?)
 }
 
 fn page(sections: Vec<Section>) -> Result<Page, DemoError> {
-    let text = "Pose, touch, blend, transfer and learn the deformation of a character mesh from examples. These are the built-in models and \
-                what Pliant does with them.";
+    let text = "Pose, touch, blend, transfer and learn the deformation of a character mesh from \
+                examples. This page shows the built-in models and every capability of Pliant on \
+                them.";
     let page = Page::new("Pliant", text).with_picture(
         "pliant.png",
         "Four built-in models",
         family_picture()?,
     );
-    Ok(page.with_sections(sections).made_by("pliant demo"))
+    Ok(page.with_sections(sections).with_command("pliant demo"))
 }
 
 fn write(out: &Path, page: &Page) -> Result<Demo, DemoError> {
@@ -127,6 +137,7 @@ fn write(out: &Path, page: &Page) -> Result<Demo, DemoError> {
         .figures()
         .map(|(section, name, value)| (section.to_owned(), name.to_owned(), value.to_owned()))
         .collect();
+
     Ok(Demo {
         index: out.join("index.html"),
         files: files.into_iter().map(|(path, _)| path).collect(),
@@ -134,7 +145,7 @@ fn write(out: &Path, page: &Page) -> Result<Demo, DemoError> {
     })
 }
 
-/// The result of `work` and how long it took.
+/// The result of `work` and its time in milliseconds.
 fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let began = Instant::now();
     let result = work();

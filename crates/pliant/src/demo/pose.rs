@@ -1,20 +1,19 @@
-//! Posing: pins dragged on the head, the sliders that follow, and what no slider reaches.
+//! Pose: dragged pins on the head, the sliders that follow, and goals beyond the sliders.
 
 use pliant_linalg::portable;
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
+use pliant_papers::page::Section;
 use pliant_rig::{
     Bounded, Evaluator, Pin, Pose, PoseSolver, Poser, Range, ResidualLayer, ResidualOptions, Rig,
     Tikhonov, Transpose,
 };
 use pliant_view::{
-    Camera, Color, ContactSheet, Framing, Ground, Image, Marker, Scene, Stage, Stroke, View,
-    ViewError,
+    Camera, Color, ContactSheet, Framing, Ground, Image, Look, Marker, PreparedScene, Scene,
+    Stroke, View, ViewError,
 };
 
 use super::{DemoError, milliseconds, timed};
-use crate::page::Section;
-use crate::picture::Look;
 
 const SIZE: [usize; 2] = [400, 420];
 const VIEW: View = View::Orbit {
@@ -28,9 +27,11 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
         .rig;
     let mut section = Section::new(
         "Pose",
-        "Points of the face are dragged, and the sliders follow: few of them, inside their limits, near the hand. A pin is drawn as a dot \
-         with its way to the goal. The methods of the thesis are there to compare with.",
+        "The user drags points of the face, and the sliders follow: only a few, inside their \
+         limits, and near the pin. A pin is drawn as a dot with a line to its goal. Two methods of \
+         Çetinaslan 2016 are shown for comparison.",
     );
+
     let (poser, prepare_ms) = timed(|| Poser::new(&rig));
     let poser = poser?;
     section.figure("prepare the rig", milliseconds(prepare_ms));
@@ -38,6 +39,7 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     drag(&poser, &mut section)?;
     beyond_reach(&poser, &mut section)?;
     sections.push(section);
+
     Ok(())
 }
 
@@ -52,7 +54,7 @@ fn peak(rig: &Rig, name: &str) -> usize {
     target.vertices[longest.expect("a target moves something")] as usize
 }
 
-/// A mouth corner up, a brow up, the chin held: four ways to follow.
+/// A mouth corner and a brow are pulled up and the chin is held, by three methods.
 fn smirk(poser: &Poser<'_>, section: &mut Section) -> Result<(), DemoError> {
     let rig = poser.rig();
     let pins = [
@@ -60,38 +62,47 @@ fn smirk(poser: &Poser<'_>, section: &mut Section) -> Result<(), DemoError> {
         Pin::new(peak(rig, "browOuterUpRight"), DVec3::new(0.0, 0.7, -0.1)),
         Pin::hold(peak(rig, "jawOpen")),
     ];
+
     let rest = rig.neutral();
     let mut sheet = ContactSheet::new("", 4);
     sheet.push(picture(rest, rest, &pins)?, "pins and their goals");
+
     let solvers: [Box<dyn PoseSolver>; 3] = [
         Box::new(Bounded::default()),
         Box::new(Tikhonov::default()),
         Box::new(Transpose::default()),
     ];
+
     for solver in &solvers {
         let mut grab = poser.grab(&[], &pins, solver.as_ref(), Range::Clip)?;
         let (pose, ms) = timed(|| grab.solve(&pins.each_ref().map(|pin| pin.displacement)));
-        let caption = format!(
-            "{}: {} sliders, {:.0} % off",
-            pose.method,
-            pose.active_sliders(),
-            100.0 * miss(&pose, &pins)
-        );
-        sheet.push(
-            picture(&rest.posed(rig.evaluate(&pose.weights))?, rest, &[])?,
-            caption.as_str(),
-        );
+        let posed = rest.posed(rig.evaluate(&pose.weights))?;
+        sheet.push(picture(&posed, rest, &[])?, caption(&pose, &pins));
+
+        // The optimality residual exists for the bounded solver only.
         if pose.method == "box" {
             section.figure("box: one solve", format!("{:.0} µs", 1e3 * ms));
             section.figure("box: KKT", format!("{:.0e}", pose.kkt.unwrap_or(0.0)));
         }
     }
+
     section.wide(
         "pose-methods.png",
-        "The same three pins by the default and by two methods of the thesis, clipped.",
+        "The same three pins by the default method and by two methods of Çetinaslan 2016, clipped.",
         &sheet.compose()?,
     )?;
+
     Ok(())
+}
+
+/// Method, sliders and remaining distance.
+fn caption(pose: &Pose, pins: &[Pin]) -> String {
+    format!(
+        "{}: {} sliders, {:.0} % off",
+        pose.method,
+        pose.active_sliders(),
+        100.0 * miss(pose, pins)
+    )
 }
 
 fn solve(poser: &Poser<'_>, pins: &[Pin], solver: &dyn PoseSolver) -> Result<Pose, DemoError> {
@@ -101,67 +112,88 @@ fn solve(poser: &Poser<'_>, pins: &[Pin], solver: &dyn PoseSolver) -> Result<Pos
         .solve(&displacements))
 }
 
-/// What is left of the way, in parts of it.
+/// The remaining distance to the goals, relative to the drags.
 fn miss(pose: &Pose, pins: &[Pin]) -> f64 {
-    let sum = |lengths: &mut dyn Iterator<Item = f64>| lengths.map(|l| l * l).sum::<f64>().sqrt();
-    sum(&mut pose.pins.iter().map(|pin| pin.error))
-        / sum(&mut pins.iter().map(|pin| pin.displacement.length()))
+    let errors: Vec<f64> = pose.pins.iter().map(|pin| pin.error).collect();
+    let drags: Vec<f64> = pins.iter().map(|pin| pin.displacement.length()).collect();
+    root_sum_square(&errors) / root_sum_square(&drags)
 }
 
-/// A mouth corner dragged round a loop, a brow held.
+fn root_sum_square(lengths: &[f64]) -> f64 {
+    lengths.iter().map(|l| l * l).sum::<f64>().sqrt()
+}
+
+/// A mouth corner is dragged along a loop while a brow is held.
 fn drag(poser: &Poser<'_>, section: &mut Section) -> Result<(), DemoError> {
     let rig = poser.rig();
     let corner = peak(rig, "mouthSmileLeft");
     let pins = [Pin::hold(corner), Pin::hold(peak(rig, "browInnerUp"))];
+    // One factorisation for all steps of the drag.
     let mut grab = poser.grab(&[], &pins, &Bounded::default(), Range::Clip)?;
     let evaluator = Evaluator::new(rig.neutral(), rig.shapes());
     let mut face = evaluator.start();
-    let (mut frames, mut solve_us, mut evaluate_ms) = (Vec::new(), 0.0, 0.0);
     let moments = 28;
+    let mut frames = Vec::with_capacity(moments);
+    let mut solve_us = 0.0;
+    let mut evaluate_ms = 0.0;
+
     for k in 0..moments {
-        let turn = k as f64 / moments as f64 * std::f64::consts::TAU;
-        let way = DVec3::new(
-            0.8 * portable::sin(turn),
-            0.6 - 0.8 * portable::cos(turn),
-            0.1 * portable::sin(turn),
-        );
-        let (pose, solve_ms) = timed(|| grab.step(&[way, DVec3::ZERO], 0.2));
+        let displacement = loop_displacement(k as f64 / moments as f64);
+        let (pose, solve_ms) = timed(|| grab.step(&[displacement, DVec3::ZERO], 0.2));
         let ((), ms) =
             timed(|| evaluator.update(&mut face, &rig.activation().coefficients(&pose.weights)));
         solve_us += 1e3 * solve_ms / moments as f64;
         evaluate_ms += ms / moments as f64;
-        let at = pose.pins[0].reached;
-        let mut scene = Look::default().scene(&rig.neutral().posed(face.positions().to_vec())?);
-        scene = scene.with_marker(Marker::new(at).colored(pin_color()));
+
+        let posed = rig.neutral().posed(face.positions().to_vec())?;
+        let marker = Marker::new(pose.pins[0].reached).colored(pin_color());
+        let scene = Look::default().scene(&posed).with_marker(marker);
         frames.push(render(scene, rig.neutral())?);
     }
+
     section.figure("drag: solve", format!("{solve_us:.0} µs"));
     section.figure("drag: evaluate with normals", milliseconds(evaluate_ms));
     section.moving(
         "pose-drag.png",
-        "A mouth corner dragged round a loop.",
+        "A mouth corner dragged along a loop.",
         &frames,
         70,
     )?;
+
     Ok(())
 }
 
-/// A goal that no slider reaches, and the layer that takes up the rest.
+/// The displacement at a share of the loop. Portable functions give the same pictures on every
+/// machine.
+fn loop_displacement(share: f64) -> DVec3 {
+    let angle = share * std::f64::consts::TAU;
+    DVec3::new(
+        0.8 * portable::sin(angle),
+        0.6 - 0.8 * portable::cos(angle),
+        0.1 * portable::sin(angle),
+    )
+}
+
+/// A goal that no slider reaches, and the residual layer that reaches it.
 fn beyond_reach(poser: &Poser<'_>, section: &mut Section) -> Result<(), DemoError> {
     let rig = poser.rig();
     let rest = rig.neutral();
     let places = rest.positions();
+    // The head looks along z, so the tip of the nose is farthest in front.
     let tip = (0..places.len())
         .max_by(|&a, &b| places[a].z.total_cmp(&places[b].z))
         .expect("a head has vertices");
+
     let pins = [Pin::new(tip, DVec3::new(0.4, 0.9, 1.6))];
     let pose = solve(poser, &pins, &Bounded::default())?;
     let mut positions = rig.evaluate(&pose.weights);
     section.small(
         "pose-reach.png",
-        "The tip of the nose pulled to where no slider brings it.",
+        "The tip of the nose is pulled to a goal that no slider reaches.",
         &picture(&rest.posed(positions.clone())?, rest, &pins)?,
     )?;
+
+    // The layer receives only what the sliders do not reach.
     let missing = [pose.pins[0].goal - pose.pins[0].reached];
     let radius = ResidualLayer::suggested_radius(rest, &positions, &missing);
     let layer = ResidualLayer::factor(
@@ -171,10 +203,9 @@ fn beyond_reach(poser: &Poser<'_>, section: &mut Section) -> Result<(), DemoErro
         radius,
         &ResidualOptions::default(),
     )?;
-    let ((residual, _), ms) = {
-        let (result, ms) = timed(|| layer.residual(&missing));
-        (result?, ms)
-    };
+
+    let (result, ms) = timed(|| layer.residual(&missing));
+    let (residual, _) = result?;
     residual.apply_to(&mut positions, 1.0)?;
     section.figure(
         "residual layer",
@@ -184,11 +215,13 @@ fn beyond_reach(poser: &Poser<'_>, section: &mut Section) -> Result<(), DemoErro
             milliseconds(ms)
         ),
     );
+
     section.small(
         "pose-residual.png",
-        "A residual layer takes up the rest, within its disc only.",
+        "A residual layer reaches the goal; it moves only the vertices within its disc.",
         &picture(&rest.posed(positions)?, rest, &pins)?,
     )?;
+
     Ok(())
 }
 
@@ -197,7 +230,7 @@ fn pin_color() -> Color {
     Color::srgb8(214, 72, 40)
 }
 
-/// A pose with pins at their places in the rest pose and lines to their goals.
+/// A pose with pins at their rest positions and lines to their goals.
 fn picture(pose: &Mesh, rest: &Mesh, pins: &[Pin]) -> Result<Image, ViewError> {
     let mut scene = Look::default().scene(pose);
     for pin in pins {
@@ -208,19 +241,21 @@ fn picture(pose: &Mesh, rest: &Mesh, pins: &[Pin]) -> Result<Image, ViewError> {
                 .with_stroke(Stroke::new(vec![at, at + pin.displacement]).colored(pin_color()));
         }
     }
+
     render(scene, rest)
 }
 
 fn render(mut scene: Scene, rest: &Mesh) -> Result<Image, ViewError> {
     scene.backdrop.ground = Ground::None;
-    // The face fills the picture; neck and crown may leave it.
+    // The face fills the picture; neck and crown may be outside.
     let face: Vec<DVec3> = rest
         .positions()
         .iter()
         .copied()
         .filter(|p| p.z > 2.0 && p.y > -12.0 && p.y < 7.0)
         .collect();
-    Stage::prepare(&scene)?.render(
+
+    PreparedScene::new(&scene)?.render(
         &Camera::framing_points(&face, &Framing::new(VIEW, SIZE)),
         SIZE,
     )

@@ -1,14 +1,14 @@
-//! The built-in models: how they look, what moves them, and the files they make.
+//! The built-in models: their pictures, targets, clips and files.
 
 use pliant_io::Asset;
+use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
+use pliant_papers::page::Section;
+use pliant_papers::pictures::Film;
 use pliant_rig::{Clip, Rig};
-use pliant_view::{ContactSheet, Image, View};
+use pliant_view::{ContactSheet, Image, Look, Shot, View};
 
 use super::{DemoError, milliseconds, timed};
-use crate::film::Film;
-use crate::page::Section;
-use crate::picture::{Look, Shot};
 
 /// Pictures of a model.
 const SIZE: [usize; 2] = [520, 460];
@@ -19,16 +19,20 @@ pub(super) fn head(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     let (asset, mut section) = introduce(
         "head",
         "Head",
-        "A stylised head made by formulas alone: edge loops around eyes and mouth, lids that close, a jaw that turns about its hinge, \
-         teeth and tongue behind the lips. Its targets carry ARKit's names.",
+        "A stylised head, computed from formulas: edge loops around eyes and mouth, lids that \
+         close, a jaw that rotates about its hinge, teeth and tongue behind the lips. Its targets \
+         have the ARKit names.",
         View::ThreeQuarter,
     )?;
+
+    // One picture per target, framed by all vertices that any target moves.
     let (sheet, ms) = timed(|| sheet_of_targets(&asset.objects[0].rig));
     section.wide(
         "head-targets.png",
-        "Every target at full weight; mouthClose on the open jaw that it closes.",
+        "Every target at full weight; mouthClose together with the open jaw that it closes.",
         &sheet?,
     )?;
+
     section.figure("targets drawn in", milliseconds(ms));
     let frames = play(&clip(&asset, "performance")?, View::ThreeQuarter, 2)?;
     section.moving(
@@ -37,6 +41,7 @@ pub(super) fn head(sections: &mut Vec<Section>) -> Result<(), DemoError> {
         &frames,
         83,
     )?;
+
     sections.push(section);
     Ok(())
 }
@@ -45,10 +50,11 @@ pub(super) fn hand(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     let (asset, mut section) = introduce(
         "hand",
         "Hand",
-        "A hand in fourteen gestures, with creases that deepen where skin folds: examples for learning a detailed surface from a few \
-         control points.",
+        "A hand in fourteen gestures, with creases that become deeper where the skin folds: \
+         examples from which a model of a detailed surface is learned.",
         View::Front,
     )?;
+
     let gestures = clip(&asset, "gestures")?;
     let mut sheet = ContactSheet::new("", 7);
     for (k, name) in gestures.frame_names().iter().enumerate() {
@@ -68,12 +74,14 @@ pub(super) fn hand(sections: &mut Vec<Section>) -> Result<(), DemoError> {
             name.as_str(),
         );
     }
+
     section.wide(
         "hand-gestures.png",
         "The gestures, each a pose of one mesh.",
         &sheet.compose()?,
     )?;
     sections.push(section);
+
     Ok(())
 }
 
@@ -82,32 +90,38 @@ pub(super) fn quadrupeds(sections: &mut Vec<Section>) -> Result<(), DemoError> {
         azimuth_rad: 1.0,
         elevation_rad: 0.15,
     };
+
     let (hound, mut section) = introduce(
         "hound",
         "Hound",
-        "A lean hound with a four-beat walk: each paw stays where it is put down while the body passes over it.",
+        "A lean hound with a four-beat walk: each paw stays in place on the ground while the body \
+         passes over it.",
         side,
     )?;
+
     section.moving(
         "hound-walk.png",
         "One cycle of the walk.",
         &play(&clip(&hound, "walk")?, side, 1)?,
         33,
     )?;
+
     sections.push(section);
     let (tapir, mut section) = introduce(
         "tapir",
         "Tapir",
-        "A heavy tapir with other proportions and another mesh than the hound, and a trunk of its own to swing: the two are made for \
-         transferring motion from one to the other.",
+        "A heavy tapir with another mesh and other proportions than the hound, and a clip of its \
+         own that swings the trunk. The two animals are the example for the transfer of motion.",
         side,
     )?;
+
     section.moving(
         "tapir-trunk.png",
         "The trunk swings.",
         &play(&clip(&tapir, "trunk")?, side, 1)?,
         42,
     )?;
+
     sections.push(section);
     Ok(())
 }
@@ -116,16 +130,19 @@ pub(super) fn bar(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     let (asset, mut section) = introduce(
         "bar",
         "Bar",
-        "A bar to bend, twist and stretch: the plainest case on which linear blending shrinks and a good method does not.",
+        "A bar that can be bent, twisted and stretched: the simplest shape on which linear blending \
+         shrinks and a good method does not.",
         View::ThreeQuarter,
     )?;
+
     let frames = play(&clip(&asset, "bend")?, View::ThreeQuarter, 1)?;
     section.moving(
         "bar-bend.png",
-        "Bending along a circle keeps the length of its axis.",
+        "Bending along a circle keeps the length of the axis.",
         &frames,
         60,
     )?;
+
     sections.push(section);
     Ok(())
 }
@@ -139,7 +156,7 @@ pub(super) fn family() -> Result<Image, DemoError> {
         ("tapir", 0.75),
         ("hand", 0.35),
     ] {
-        let mesh = crate::load(&format!("specimen:{name}"))?.mesh()?;
+        let mesh = pliant_specimens::load(&format!("specimen:{name}"))?.mesh()?;
         let shot = Shot::new(
             View::Orbit {
                 azimuth_rad,
@@ -147,8 +164,10 @@ pub(super) fn family() -> Result<Image, DemoError> {
             },
             [360, 360],
         );
+
         sheet.push(shot.of(&mesh, &Look::default())?, name);
     }
+
     Ok(sheet.compose()?)
 }
 
@@ -159,35 +178,20 @@ fn introduce(
     text: &str,
     view: View,
 ) -> Result<(Asset, Section), DemoError> {
-    let (asset, ms) = timed(|| crate::load(&format!("specimen:{name}")));
+    let (asset, ms) = timed(|| pliant_specimens::load(&format!("specimen:{name}")));
     let asset = asset?;
     let mesh = asset.mesh()?;
+
     let mut section = Section::new(title, text);
-    section.figure("vertices", mesh.vertex_count().to_string());
-    section.figure("faces", mesh.face_count().to_string());
-    section.figure(
-        "quads",
-        percent(
-            mesh.faces().filter(|face| face.len() == 4).count(),
-            mesh.face_count(),
-        ),
-    );
-    if !asset.target_names().is_empty() {
-        section.figure("targets", asset.target_names().len().to_string());
-    }
-    for clip in &asset.clips {
-        section.figure(
-            &format!("frames of '{}'", clip.name),
-            clip.frame_count.to_string(),
-        );
-    }
+    add_counts(&mut section, &asset, &mesh);
     section.figure("made in", milliseconds(ms));
     section.small(
         &format!("{name}.png"),
-        "At rest.",
+        "The rest pose.",
         &Shot::new(view, SIZE).of(&mesh, &Look::default())?,
     )?;
-    // From where the model is longest.
+
+    // From the direction in which the model is longest.
     let size = mesh.bounds().map_or(DVec3::ONE, |bounds| bounds.size());
     let across = if size.x > 1.5 * size.z {
         View::Front
@@ -196,13 +200,30 @@ fn introduce(
     };
     let wire = Shot::new(across, SIZE).of(&mesh, &Look::default().with_wire(true))?;
     section.small(&format!("{name}-edges.png"), "With its edges.", &wire)?;
-    let glb = pliant_io::gltf::write(&asset);
+
     section.file(
         &format!("{name}.glb"),
         "the mesh with its targets and clips, for any viewer",
-        glb.bytes,
+        pliant_io::gltf::write(&asset).bytes,
     );
     Ok((asset, section))
+}
+
+/// Vertices, faces, targets and frames.
+fn add_counts(section: &mut Section, asset: &Asset, mesh: &Mesh) {
+    let quads = mesh.faces().filter(|face| face.len() == 4).count();
+    section.figure("vertices", mesh.vertex_count().to_string());
+    section.figure("faces", mesh.face_count().to_string());
+    section.figure("quads", percent(quads, mesh.face_count()));
+
+    let targets = asset.target_names().len();
+    if targets > 0 {
+        section.figure("targets", targets.to_string());
+    }
+    for clip in &asset.clips {
+        let name = format!("frames of '{}'", clip.name);
+        section.figure(&name, clip.frame_count.to_string());
+    }
 }
 
 /// A clip of the asset as positions.
@@ -215,36 +236,42 @@ fn percent(part: usize, whole: usize) -> String {
 }
 
 fn sheet_of_targets(rig: &Rig) -> Result<Image, DemoError> {
-    let mut sheet = ContactSheet::new("", 9);
-    let moved = rig.targets().iter().flat_map(|target| &target.vertices);
-    let face: Vec<DVec3> = moved
-        .map(|&v| rig.neutral().positions()[v as usize])
-        .collect();
-    for (k, target) in rig.targets().iter().enumerate() {
-        let mut weights = vec![0.0; rig.targets().len()];
-        weights[k] = 1.0;
-        if target.name == "mouthClose" {
-            // It closes the lips of an open jaw; alone it means nothing.
-            let jaw = rig
-                .targets()
-                .iter()
-                .position(|other| other.name == "jawOpen");
-            jaw.into_iter().for_each(|jaw| weights[jaw] = 1.0);
-        }
-        let posed = rig.neutral().posed(rig.evaluate(&weights))?;
-        let shot = Shot::new(
-            View::Orbit {
-                azimuth_rad: 0.3,
-                elevation_rad: 0.05,
-            },
-            THUMBNAIL,
-        );
-        sheet.push(
-            shot.framed_by(&face, &Look::default().scene(&posed))?,
-            target.name.as_str(),
-        );
+    let mut face = Vec::new();
+    for target in rig.targets() {
+        let moved = target.vertices.iter();
+        face.extend(moved.map(|&v| rig.neutral().positions()[v as usize]));
     }
+    let view = View::Orbit {
+        azimuth_rad: 0.3,
+        elevation_rad: 0.05,
+    };
+    let shot = Shot::new(view, THUMBNAIL);
+
+    let mut sheet = ContactSheet::new("", 9);
+    for (k, target) in rig.targets().iter().enumerate() {
+        let weights = full_weight(rig, k);
+        let posed = rig.neutral().posed(rig.evaluate(&weights))?;
+        let image = shot.framed_by(&face, &Look::default().scene(&posed))?;
+        sheet.push(image, target.name.as_str());
+    }
+
     Ok(sheet.compose()?)
+}
+
+/// The weights that show a target.
+fn full_weight(rig: &Rig, target: usize) -> Vec<f64> {
+    let mut weights = vec![0.0; rig.targets().len()];
+    weights[target] = 1.0;
+
+    // mouthClose closes the lips of an open jaw and has no meaning alone.
+    if rig.targets()[target].name == "mouthClose" {
+        for (k, other) in rig.targets().iter().enumerate() {
+            if other.name == "jawOpen" {
+                weights[k] = 1.0;
+            }
+        }
+    }
+    weights
 }
 
 /// Pictures of every `step`-th frame.

@@ -1,18 +1,15 @@
-//! Touch: a cheek that a ball presses, and a chin that lags behind the jaw.
+//! Touch: a ball presses a cheek, and a soft chin follows the jaw with inertia.
 
 use pliant_io::Asset;
 use pliant_mesh::glam::DVec3;
-use pliant_physics::{SoftPatch, SoftRegion, TouchOptions};
+use pliant_papers::page::Section;
+use pliant_papers::pictures::{TouchPicture, with_soft_region};
+use pliant_papers::subjects::PressingBall;
+use pliant_physics::{SoftPatch, SoftRegion, TouchJob, TouchOptions, TouchedClip};
 use pliant_rig::Clip;
-use pliant_view::{ContactSheet, Image, View};
+use pliant_view::{ContactSheet, Image, Look, Shot, View};
 
 use super::{DemoError, milliseconds};
-use crate::page::Section;
-use crate::picture::{Look, Shot};
-use crate::pressing_ball::PressingBall;
-use crate::touch_job::TouchJob;
-use crate::touch_picture::{TouchPicture, with_soft_region};
-use crate::touched_clip::TouchedClip;
 
 /// In centimetres.
 const CHEEK: SoftPatch = SoftPatch {
@@ -26,9 +23,9 @@ const CHIN: SoftPatch = SoftPatch {
 const BALL_RADIUS: f64 = 1.5;
 const DEPTH: f64 = 1.1;
 const SETTLE_SECS: f64 = 0.5;
-/// Every so many frames are in the file, to keep it small.
+/// The file contains every second frame, to keep it small.
 const FILE_STEP: usize = 2;
-/// The skin is back where it is nearer to its place than this, in centimetres: the width of a hair.
+/// The skin is at rest within this distance of its shape, in centimetres: the width of a hair.
 const BACK: f64 = 0.01;
 /// The middle of the pictures of the chin.
 const LOWER_FACE: [f64; 3] = [0.0, -6.0, 5.0];
@@ -44,8 +41,9 @@ const CHIN_VIEW: View = View::Orbit {
 pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     let mut section = Section::new(
         "Touch",
-        "Any vertex becomes the middle of a soft patch, measured along the surface; skin on flesh that gives way to what presses it and comes \
-         back by itself, while the rest of the face stays to the last bit.",
+        "Any vertex can be the centre of a soft patch, whose radius is measured along the surface. \
+         Skin on flesh deforms under a collider and returns to its shape, while the rest of the \
+         face does not move at all.",
     );
     cheek(&mut section)?;
     chin(&mut section)?;
@@ -53,15 +51,16 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     Ok(())
 }
 
-/// A ball comes, presses and leaves.
+/// A ball presses the cheek and leaves it.
 fn cheek(section: &mut Section) -> Result<(), DemoError> {
-    let head = crate::load("specimen:head")?.mesh()?;
+    let head = pliant_specimens::load("specimen:head")?.mesh()?;
     let ball = PressingBall::above(&head, CHEEK.center, BALL_RADIUS, DEPTH);
     let job = TouchJob {
         colliders: vec![ball.collider()?],
         settle_secs: SETTLE_SECS,
         ..TouchJob::new(head, vec![CHEEK])
     };
+
     let clip = job.run(&())?;
     section.figure(
         "soft vertices",
@@ -69,6 +68,7 @@ fn cheek(section: &mut Section) -> Result<(), DemoError> {
     );
     section.figure("patch found in", milliseconds(clip.select_ms));
     section.figure("one frame", milliseconds(clip.step_ms));
+
     section.figure(
         "deepest inside the ball",
         format!("{:.1} µm", 1e4 * clip.max_penetration()),
@@ -76,28 +76,33 @@ fn cheek(section: &mut Section) -> Result<(), DemoError> {
     section.figure("back to a tenth of a millimetre", back(&job, &clip));
     section.wide(
         "touch-cheek.png",
-        "Before, at the turn, the same without the ball, and after it has left.",
+        "Before the touch, pressed, the same without the ball, and after the ball has left.",
         &strip(&job, &clip, &ball)?,
     )?;
+
+    // A lower frame rate halves the file and plays at the same speed.
     let frames = clip.frames.into_iter().step_by(FILE_STEP).collect();
     let clip =
         Clip::new("touch", job.mesh, frames)?.with_frames_per_second(job.fps / FILE_STEP as f64);
     section.file(
         "touched-cheek.glb",
-        "the cheek that gives way",
+        "the touched cheek",
         pliant_io::gltf::write(&Asset::from_clip(&clip)).bytes,
     );
+
     Ok(())
 }
 
-/// How long after the ball has left the skin is at its place again.
+/// The time from the departure of the ball until the skin is at rest.
 fn back(job: &TouchJob, clip: &TouchedClip) -> String {
+    // The last frame beyond the tolerance; from the next one on the skin is at rest.
     let last = clip
         .reports
         .iter()
         .rposition(|report| report.max_displacement > BACK)
         .map_or(0, |frame| frame + 1);
-    let secs = last.saturating_sub(job.way_frames() - 1) as f64 / job.fps;
+    let secs = last.saturating_sub(job.touch_frames() - 1) as f64 / job.fps;
+
     match last {
         _ if last == clip.frames.len() => format!("not within {SETTLE_SECS} s"),
         _ if secs == 0.0 => "as the ball leaves".to_owned(),
@@ -111,29 +116,36 @@ fn strip(job: &TouchJob, clip: &TouchedClip, ball: &PressingBall) -> Result<Imag
         CHEEK.radius,
         Shot::new(CHEEK_VIEW, [276, 290]),
     );
-    let (turn, left) = ((job.way_frames() - 1) / 2, job.way_frames() - 1);
+    let left = job.touch_frames() - 1;
+    let deepest = left / 2;
     let soft = SoftRegion::select(&job.mesh, &job.patches)?;
     let at = |frame: usize| job.mesh.posed(clip.frames[frame].clone());
     let mut sheet = ContactSheet::new("", 4);
+
     sheet.push(
         camera.draw(ball.shown(with_soft_region(&job.mesh, &soft), 0.0))?,
         "the soft patch",
     );
+
     sheet.push(
-        camera.draw(ball.shown(Look::default().scene(&at(turn)?), 1.0))?,
+        camera.draw(ball.shown(Look::default().scene(&at(deepest)?), 1.0))?,
         "pressed",
     );
-    sheet.push(camera.draw(Look::default().scene(&at(turn)?))?, "the dent");
+    sheet.push(
+        camera.draw(Look::default().scene(&at(deepest)?))?,
+        "the dent",
+    );
     sheet.push(
         camera.draw(ball.shown(Look::default().scene(&at(left)?), 0.0))?,
         "released",
     );
+
     Ok(sheet.compose()?)
 }
 
-/// The performance with a chin that has inertia.
+/// The performance with an inert chin.
 fn chin(section: &mut Section) -> Result<(), DemoError> {
-    let performance = crate::load("specimen:head#performance")?.clip()?;
+    let performance = pliant_specimens::load("specimen:head#performance")?.clip()?;
     let head = performance.reference().clone();
     let options = TouchOptions::default().with_inertia(1.0);
     let fps = performance.frames_per_second();
@@ -143,23 +155,27 @@ fn chin(section: &mut Section) -> Result<(), DemoError> {
         fps,
         ..TouchJob::new(head, vec![CHIN])
     };
+
     let clip = job.run(&())?;
     section.figure(
         "chin lags by up to",
         format!("{:.1} mm", 10.0 * clip.max_displacement()),
     );
     section.figure("one frame of the chin", milliseconds(clip.step_ms));
+
     section.moving(
         "touch-chin.png",
-        "The performance, with a chin that swings by its own inertia.",
+        "The performance, with a chin that swings by its inertia.",
         &film(&job, &clip)?,
         125,
     )?;
+
     section.small(
         "touch-chin-lag.png",
-        "Where it lags most: the performance as it is, and with inertia.",
+        "The frame with the largest lag: the performance without and with inertia.",
         &lag(&job, &clip)?,
     )?;
+
     Ok(())
 }
 
@@ -182,7 +198,8 @@ fn film(job: &TouchJob, clip: &TouchedClip) -> Result<Vec<Image>, DemoError> {
 
 /// The profile without inertia and with it.
 fn lag(job: &TouchJob, clip: &TouchedClip) -> Result<Image, DemoError> {
-    let (camera, frame) = (around_chin(View::Side), clip.furthest_frame());
+    let camera = around_chin(View::Side);
+    let frame = clip.furthest_frame();
     let mut sheet = ContactSheet::new("", 2);
     for (name, places) in [
         ("as it is", job.shape(frame).into_owned()),
@@ -193,5 +210,6 @@ fn lag(job: &TouchJob, clip: &TouchedClip) -> Result<Image, DemoError> {
             format!("{name}, frame {frame}"),
         );
     }
+
     Ok(sheet.compose()?)
 }

@@ -1,13 +1,13 @@
-//! Transfer: the tapir walks like the hound, and swings its trunk by a clip of its own.
+//! Transfer: the tapir walks like the hound while its trunk swings.
 
+use pliant_papers::page::Section;
+use pliant_papers::pictures::Film;
+use pliant_papers::subjects::WalkingTapir;
+use pliant_rig::Clip;
 use pliant_transfer::{Flexibility, Partitions};
-use pliant_view::{ContactSheet, Image, View};
+use pliant_view::{ContactSheet, Image, Look, Shot, View};
 
 use super::{DemoError, milliseconds, timed};
-use crate::film::Film;
-use crate::page::Section;
-use crate::picture::{Look, Shot};
-use crate::walking_tapir::WalkingTapir;
 
 const SIDE: View = View::Orbit {
     azimuth_rad: 1.05,
@@ -18,14 +18,17 @@ const MOMENTS: usize = 5;
 pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     let mut section = Section::new(
         "Transfer",
-        "The hound's walk on the tapir, whose mesh and proportions are others: markers say which spots are the same, the hound is laid onto \
-         the tapir, and every triangle of the tapir takes the deformation of those below it. A second clip swings the trunk on top.",
+        "The hound's walk on the tapir, which has another mesh and other proportions. Markers are \
+         pairs of corresponding vertices. The hound is deformed onto the tapir, and every triangle \
+         of the tapir takes the deformation of the nearest triangles of the hound. A second clip \
+         swings the trunk on top.",
     );
     let pair = WalkingTapir::load()?;
     let (found, match_ms) = timed(|| pair.correspondence());
     let map = found?.map;
     let (synthesis, factor_ms) = timed(|| pair.walking_and_swinging(&map));
     let mut synthesis = synthesis?;
+
     let (assembled, frames_ms) = timed(|| synthesis.clip("walk and swing"));
     let assembled = assembled?;
     section.figure("markers", pair.markers.pairs().len().to_string());
@@ -35,35 +38,45 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
         "one frame",
         milliseconds(frames_ms / assembled.frames().len().max(1) as f64),
     );
-    let mut sheet = ContactSheet::new("", MOMENTS);
-    let small = Shot::new(SIDE, [220, 190]);
-    for (name, clip) in [("hound", &pair.walk), ("tapir", &assembled)] {
-        Film::new(clip, small).add_row(&mut sheet, name, MOMENTS)?;
-    }
+
     section.wide(
         "transfer-walk.png",
-        "The same moments of both.",
-        &sheet.compose()?,
+        "Corresponding frames of both.",
+        &sheet(&pair.walk, &assembled)?,
     )?;
+
     let large = Shot::new(SIDE, [520, 430]);
     section.moving(
         "transfer-plays.png",
-        "Walk and swing, put together.",
+        "Walk and swing together.",
         &Film::new(&assembled, large).every(2)?,
         67,
     )?;
+
     section.small(
         "transfer-flexibility.png",
-        "Where the walk bends the hound: markers matter there.",
+        "The flexibility of the walk: markers matter where the hound bends.",
         &flexibility(&pair, large)?,
     )?;
+
     section.file(
         "tapir-walk-and-swing.glb",
         "the tapir with its new clip",
         pair.glb(&assembled)?,
     );
     sections.push(section);
+
     Ok(())
+}
+
+/// Source and target above each other, at the same moments.
+fn sheet(hound: &Clip, tapir: &Clip) -> Result<Image, DemoError> {
+    let small = Shot::new(SIDE, [220, 190]);
+    let mut sheet = ContactSheet::new("", MOMENTS);
+    for (name, clip) in [("hound", hound), ("tapir", tapir)] {
+        Film::new(clip, small).add_row(&mut sheet, name, MOMENTS)?;
+    }
+    Ok(sheet.compose()?)
 }
 
 fn flexibility(pair: &WalkingTapir, shot: Shot) -> Result<Image, DemoError> {

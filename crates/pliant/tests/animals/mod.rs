@@ -1,4 +1,4 @@
-//! The hound, the tapir, and the command that brings the walk of one to the other.
+//! The hound and the tapir, and the transfer of a walk from one to the other.
 
 use std::process::{Command, Output};
 
@@ -29,7 +29,7 @@ pub(crate) fn json(args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
 }
 
-/// What a refusal with exit code `code` says.
+/// The message of a refusal with exit code `code`.
 pub(crate) fn refusal(code: i32, args: &[&str]) -> String {
     let output = pliant(args);
     assert_eq!(output.status.code(), Some(code), "{args:?}");

@@ -1,4 +1,4 @@
-//! A sheet that bends: some poses of it, points that steer it, and a recipe to learn it by.
+//! A bending sheet: poses, control points and a recipe of `pliant learn`.
 
 use std::fs;
 
@@ -48,20 +48,22 @@ pub(crate) fn obj(mesh: &Mesh, positions: &[DVec3]) -> String {
         .iter()
         .map(|p| format!("v {} {} {}\n", p.x, p.y, p.z))
         .collect();
+
     let faces: String = mesh
         .triangles()
         .iter()
         .map(|[a, b, c]| format!("f {} {} {}\n", a + 1, b + 1, c + 1))
         .collect();
+
     vertices + &faces
 }
 
 /// A folder with a clip of the sheet, and a recipe for it with the points and `more`.
-pub(crate) fn studio(more: &str) -> (TempDir, String) {
+pub(crate) fn sheet_recipe(more: &str) -> (TempDir, String) {
     studio_with(&format!("{POINTS:?}"), more)
 }
 
-/// As [`studio`], with other control points.
+/// As [`sheet_recipe`], with other control points.
 pub(crate) fn studio_with(control: &str, more: &str) -> (TempDir, String) {
     let folder = folder();
     fs::write(
@@ -69,11 +71,13 @@ pub(crate) fn studio_with(control: &str, more: &str) -> (TempDir, String) {
         obj(&sheet(), &bent(0.0)),
     )
     .unwrap();
+
     fs::write(
         inside(&folder, "bend.frames.npy"),
         array(&AMOUNTS.map(bent)),
     )
     .unwrap();
+
     let recipe = inside(&folder, "bend.toml");
     fs::write(
         &recipe,
@@ -82,5 +86,6 @@ pub(crate) fn studio_with(control: &str, more: &str) -> (TempDir, String) {
         ),
     )
     .unwrap();
+
     (folder, recipe)
 }

@@ -1,4 +1,4 @@
-//! The command, run as a user does.
+//! Runs the command as a user does.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -27,7 +27,7 @@ pub(crate) fn inside(folder: &TempDir, name: &str) -> String {
         .to_owned()
 }
 
-/// The command does its work and prints one JSON object.
+/// Runs a command that succeeds and prints one JSON object.
 pub(crate) fn json(args: &[&str]) -> Value {
     let output = pliant(&[args, &["--json"]].concat());
     assert_eq!(
@@ -39,14 +39,14 @@ pub(crate) fn json(args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
 }
 
-/// The command ends with 1, one line on stderr that holds all of `words`, and no `out`.
-pub(crate) fn declines(args: &[&str], out: &str, words: &[&str]) {
+/// The command gives exit code 1, one line on stderr that contains all `words`, and no `out`.
+pub(crate) fn refuses(args: &[&str], out: &str, words: &[&str]) {
     let output = pliant(&[args, &["--out", out]].concat());
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{args:?}: {message}");
     assert_eq!(message.trim_end().lines().count(), 1, "{message}");
-    words
-        .iter()
-        .for_each(|word| assert!(message.contains(word), "'{word}' in: {message}"));
+    for word in words.iter() {
+        assert!(message.contains(word), "'{word}' in: {message}");
+    }
     assert!(!Path::new(out).exists(), "nothing is left behind");
 }

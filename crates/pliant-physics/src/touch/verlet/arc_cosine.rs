@@ -1,24 +1,25 @@
-//! The angle between two directions, eight at a time.
+//! Arc cosine of eight numbers at a time.
 //!
 //! **Problem.** A library's arc cosine takes one number at a time and is rounded differently from
-//! system to system. And near 0 and π, where hinges of a smooth surface are, the cosine alone holds
-//! only half of the angle's digits.
+//! system to system. And near 0 and π, where hinges of a smooth surface are, the cosine alone has
+//! only half of the digits of the angle.
 //!
-//! **Equation.** With the cosine `D` and the sine `s = √(1 − D²)`, which is at hand wherever the
-//! angle's slope is, the smaller one of `|D|` and `s` is at most `√½`, and
+//! **Equation.** With the cosine `D` and the sine `s = √(1 − D²)`, which is known wherever the
+//! gradient of the angle is, the smaller of `|D|` and `s` is at most `√½`, and
 //!
 //! ```text
 //! cos⁻¹ D = sin⁻¹ s  or  π − sin⁻¹ s  where s ≤ |D|,        π/2 − sin⁻¹ D  elsewhere
 //! sin⁻¹ z = z + z t p(t),  t = z² ≤ ½
 //! ```
 //!
-//! **Ours.** `p` is the polynomial of degree 19 through the Taylor series of `(sin⁻¹ z − z) / z³`
-//! at the Chebyshev points of `[0, ½]`, made with eighty digits: off by less than 2·10⁻¹⁸ of the
-//! angle. Only products, sums and choices: the same bits on every machine.
+//! **Departures.** `p` is the polynomial of degree 19 that interpolates the Taylor series of
+//! `(sin⁻¹ z − z) / z³` at the Chebyshev points of `[0, ½]`, computed with eighty digits: its error
+//! is less than 2·10⁻¹⁸ of the angle. Only products, sums and selections: the same bits on every
+//! machine.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
-use super::super::lanes::Lanes;
+use crate::touch::projection::lanes::Lanes;
 
 /// `p`, four powers of `t` in a row, lowest first.
 const SERIES: [[f64; 4]; 5] = [
@@ -57,8 +58,10 @@ const SERIES: [[f64; 4]; 5] = [
 /// The angle from 0 to π with these cosine and sine.
 #[inline(always)]
 pub(super) fn arc_cosine(cosine: Lanes, sine: Lanes) -> Lanes {
+    // The arc sine of the smaller of both is accurate.
     let size = cosine.max(-cosine);
     let nearest = arc_sine(size.min(sine));
+
     // Signs and offsets rather than cases: each is one choice between two constants.
     let axis = sine.zip(
         size,
@@ -66,6 +69,7 @@ pub(super) fn arc_cosine(cosine: Lanes, sine: Lanes) -> Lanes {
     );
     let sign = sine.zip(size, |sine, size| if sine <= size { 1.0 } else { -1.0 });
     let acute = axis + sign * nearest;
+
     cosine.map(|cosine| if cosine < 0.0 { PI } else { 0.0 })
         + cosine.map(|cosine| if cosine < 0.0 { -1.0 } else { 1.0 }) * acute
 }
@@ -76,6 +80,7 @@ fn arc_sine(z: Lanes) -> Lanes {
     let t = z * z;
     let square = t * t;
     let fourth = square * square;
+
     // Four chains of a quarter of the length: a chain waits for each of its sums.
     let [mut p0, mut p1, mut p2, mut p3] = SERIES[4].map(Lanes::splat);
     for row in SERIES[..4].iter().rev() {
@@ -84,6 +89,7 @@ fn arc_sine(z: Lanes) -> Lanes {
         p2 = p2 * fourth + Lanes::splat(row[2]);
         p3 = p3 * fourth + Lanes::splat(row[3]);
     }
+
     z + z * t * (p0 + p1 * t + (p2 + p3 * t) * square)
 }
 
@@ -100,7 +106,7 @@ mod tests {
     const ROUNDING: f64 = 3.0 * f64::EPSILON;
 
     #[test]
-    fn it_is_the_arc_cosine_to_the_last_digits() {
+    fn the_result_is_the_arc_cosine_to_the_last_digits() {
         for k in 0..=1_000_000 {
             let cosine = f64::from(k) * 2e-6 - 1.0;
             let sine = ((1.0 - cosine) * (1.0 + cosine)).sqrt();
@@ -114,13 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn angles_too_small_for_their_cosine_are_whole() {
+    fn angles_below_the_resolution_of_their_cosine_are_accurate() {
         for exponent in 0..300 {
             let angle = 0.7 * 10_f64.powi(-exponent);
             assert!(
                 (angle_of(angle.cos(), angle.sin()) - angle).abs() <= ROUNDING * angle,
                 "{angle}"
             );
+
             assert!(
                 (angle_of(-angle.cos(), angle.sin()) - (PI - angle)).abs() <= 2.0 * ROUNDING,
                 "{angle}"
@@ -129,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_axes_are_met_exactly() {
+    fn multiples_of_a_right_angle_are_exact() {
         assert_eq!(
             (angle_of(1.0, 0.0), angle_of(0.0, 1.0), angle_of(-1.0, 0.0)),
             (0.0, FRAC_PI_2, PI)
@@ -137,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn every_lane_is_the_angle_of_its_own() {
+    fn every_lane_has_its_own_angle() {
         let angles = Lanes([0.0, 0.1, 0.8, 1.5, 1.6, 2.4, 3.0, PI]);
         let found = arc_cosine(angles.map(f64::cos), angles.map(f64::sin));
         for k in 0..8 {

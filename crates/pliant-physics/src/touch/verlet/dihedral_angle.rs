@@ -1,4 +1,4 @@
-//! Hinges that keep their angle: the bending constraint.
+//! Bending constraint of Çetinaslan 2016: the dihedral angle of a hinge.
 //!
 //! **Problem.** Move the four vertices of two triangles with a common edge so that the angle
 //! between them is the one at rest.
@@ -12,14 +12,14 @@
 //! r_j = −(a · e / e²) r_k − (b · e / e²) r_l        r_i = −r_j − r_k − r_l
 //! ```
 //!
-//! where `r = ∇C / |e|`; the correction is that of [`AngleSlope`], times `1 − k_cons` (section
+//! where `r = ∇C / |e|`; the correction is that of [`AngleGradient`], times `1 − k_cons` (section
 //! 5.5). The sine comes from `|n_k × n_l| = |e| |b · n_k|`.
 //!
-//! **Source.** Eq. 5.10 of Çetinaslan's thesis, A.13–A.25; Müller et al., "Position based
-//! dynamics", 2007, appendix A. The short form of the same slopes: Bridson, Marino, Fedkiw,
+//! **Source.** Çetinaslan 2016, eq. 5.10 and A.13–A.25; Müller et al., "Position based
+//! dynamics", 2007, appendix A. The short form of the same gradients: Bridson, Marino, Fedkiw,
 //! "Simulation of clothing with folds and wrinkles", 2003.
 //!
-//! **Ours.** Here the thesis is right:
+//! **Departures.** Here the thesis is right:
 //!
 //! | | printed | |
 //! |---|---|---|
@@ -28,15 +28,15 @@
 //! | A.22–A.25 | | right; in A.24 the root's bracket closes too late |
 //! | section 5.5 | `Δq (1 − k_cons)` | what is called stiffness makes softer: at 1 nothing bends back. Müller et al. multiply by it |
 //!
-//! Both normals wind the same way about the edge, so that a flat hinge has the angle π, and the
-//! angle does not tell to which side it is folded: a hinge that is folded through to the other side
+//! Both normals wind in the same direction about the edge, so that a flat hinge has the angle π, and the
+//! angle is the same for both sides of a fold: a hinge that is folded through to the other side
 //! stays there. We keep that. A flat hinge rests for the sweep, as does one of a triangle without
 //! area.
 
-use super::super::constraint_group::Constraint;
-use super::super::lanes::{Lanes, Vectors};
-use super::AtRest;
-use super::angle_slope::{AngleSlope, inverse};
+use super::RestMeasure;
+use super::angle_gradient::{AngleGradient, inverse};
+use crate::touch::projection::constraint_group::Constraint;
+use crate::touch::projection::lanes::{Lanes, Vectors};
 
 /// Both ends of an edge and the third corners of its triangles; the parameter is the angle at rest.
 pub(super) struct DihedralAngle {
@@ -44,10 +44,10 @@ pub(super) struct DihedralAngle {
     pub(super) share: f64,
 }
 
-impl AtRest<4, 1> for DihedralAngle {
+impl RestMeasure<4, 1> for DihedralAngle {
     #[inline(always)]
-    fn measure(places: &[Vectors; 4]) -> [Lanes; 1] {
-        [dihedral_angle(places).angle]
+    fn measure(positions: &[Vectors; 4]) -> [Lanes; 1] {
+        [dihedral_angle(positions).angle]
     }
 }
 
@@ -55,13 +55,13 @@ impl Constraint<4, 1, 0> for DihedralAngle {
     #[inline(always)]
     fn project(
         &self,
-        places: &mut [Vectors; 4],
+        positions: &mut [Vectors; 4],
         inverse_masses: &[Lanes; 4],
         parameters: &[Lanes; 1],
         _: &mut [Lanes; 0],
     ) {
-        dihedral_angle(places).correct(
-            places,
+        dihedral_angle(positions).correct(
+            positions,
             inverse_masses,
             parameters[0],
             Lanes::splat(self.share),
@@ -70,31 +70,40 @@ impl Constraint<4, 1, 0> for DihedralAngle {
 }
 
 #[inline(always)]
-fn dihedral_angle(&[i, j, k, l]: &[Vectors; 4]) -> AngleSlope<4> {
-    let (e, a, b) = (j - i, k - i, l - i);
-    let (n_k, n_l) = (e.cross(a), e.cross(b));
-    let (k_square, l_square, e_square) = (n_k.dot(n_k), n_l.dot(n_l), e.dot(e));
-    let (inverse_square, inverse_edge) = (inverse(k_square * l_square), inverse(e_square));
-    let (side, length) = (b.dot(n_k), e_square.sqrt());
+fn dihedral_angle(&[i, j, k, l]: &[Vectors; 4]) -> AngleGradient<4> {
+    let e = j - i;
+    let a = k - i;
+    let b = l - i;
+    let n_k = e.cross(a);
+    let n_l = e.cross(b);
+    let k_square = n_k.dot(n_k);
+    let l_square = n_l.dot(n_l);
+    let e_square = e.dot(e);
+    let inverse_square = inverse(k_square * l_square);
+    let inverse_edge = inverse(e_square);
+    let side = b.dot(n_k);
+    let length = e_square.sqrt();
+
+    // The sign of the fold selects the direction of the gradient.
     let sigma = side.map(|side| if side < 0.0 { -1.0 } else { 1.0 });
-    let (at_k, at_l) = (
-        -n_k * (sigma * l_square * inverse_square),
-        n_l * (sigma * k_square * inverse_square),
-    );
+
+    let at_k = -n_k * (sigma * l_square * inverse_square);
+    let at_l = n_l * (sigma * k_square * inverse_square);
     let at_j = -at_k * (a.dot(e) * inverse_edge) - at_l * (b.dot(e) * inverse_edge);
-    let slopes = [-at_j - at_k - at_l, at_j, at_k, at_l];
-    AngleSlope::new(
+    let gradients = [-at_j - at_k - at_l, at_j, at_k, at_l];
+
+    AngleGradient::new(
         n_k.dot(n_l),
         length * (sigma * side),
         inverse_square,
         length * inverse_edge,
-        slopes,
+        gradients,
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_slopes::{difference_slopes, lone, projected, scattered, torque};
+    use super::super::test_gradients::{difference_gradients, lone, projected, scattered, torque};
     use super::*;
     use pliant_mesh::glam::DVec3;
     use std::f64::consts::PI;
@@ -105,8 +114,8 @@ mod tests {
         [k, l].map(|wing| (j - i).cross(wing - i).normalize())
     }
 
-    fn angle(places: [DVec3; 4]) -> f64 {
-        let [first, second] = normals(places);
+    fn angle(positions: [DVec3; 4]) -> f64 {
+        let [first, second] = normals(positions);
         first.dot(second).acos()
     }
 
@@ -123,7 +132,10 @@ mod tests {
     /// A.18–A.21.
     fn printed_slopes([i, j, k, l]: [DVec3; 4]) -> [DVec3; 4] {
         let [first, second] = normals([i, j, k, l]);
-        let (j, k, l, d) = (j - i, k - i, l - i, first.dot(second));
+        let j = j - i;
+        let k = k - i;
+        let l = l - i;
+        let d = first.dot(second);
         let areas = [j.cross(k).length(), j.cross(l).length()];
         let at_j = -(k.cross(second) + first.cross(k) * d) / areas[0]
             - (l.cross(first) + second.cross(l) * d) / areas[1];
@@ -135,17 +147,21 @@ mod tests {
     #[test]
     fn slopes_are_those_of_differences_and_the_printed_ones_are_too() {
         for seed in 0..50 {
-            let places: [DVec3; 4] = scattered(seed);
-            let ours = dihedral_angle(&places.map(lone));
-            let (factor, sine) = (ours.factor.0[0], angle(places).sin());
-            assert!((ours.angle.0[0] - angle(places)).abs() < 1e-12);
-            let (printed, differences) = (printed_slopes(places), difference_slopes(angle, places));
+            let positions: [DVec3; 4] = scattered(seed);
+            let ours = dihedral_angle(&positions.map(lone));
+            let factor = ours.factor.0[0];
+            let sine = angle(positions).sin();
+
+            assert!((ours.angle.0[0] - angle(positions)).abs() < 1e-12);
+            let printed = printed_slopes(positions);
+            let differences = difference_gradients(angle, positions);
             for v in 0..4 {
                 let tolerance = 1e-6 * (1.0 + differences[v].length());
                 assert!(
-                    (ours.slopes[v].lane(0) / factor).distance(differences[v]) < tolerance,
+                    (ours.gradients[v].lane(0) / factor).distance(differences[v]) < tolerance,
                     "{seed}"
                 );
+
                 assert!(
                     (printed[v] / sine).distance(differences[v]) < tolerance,
                     "{seed}"
@@ -160,34 +176,43 @@ mod tests {
             .into_iter()
             .flat_map(|lift| [1e-2, -1e-3, 1e-4].map(|v| (lift, v)))
         {
-            let places = hinge(lift);
-            let moved = projected(&FULL, places, [1.0; 4], [angle(places) - violation]);
-            let left = angle(moved) - angle(places) + violation;
+            let positions = hinge(lift);
+            let moved = projected(&FULL, positions, [1.0; 4], [angle(positions) - violation]);
+            let left = angle(moved) - angle(positions) + violation;
+
             assert!(
                 left.abs() < 3.0 * violation * violation,
                 "{lift}: {left} of {violation}"
             );
-            assert!(torque(&places, &moved).length() < 1e-14);
-            assert!((0..4).map(|v| moved[v] - places[v]).sum::<DVec3>().length() < 1e-14);
+            assert!(torque(&positions, &moved).length() < 1e-14);
+            assert!(
+                (0..4)
+                    .map(|v| moved[v] - positions[v])
+                    .sum::<DVec3>()
+                    .length()
+                    < 1e-14
+            );
         }
     }
 
     #[test]
     fn the_share_scales_the_correction_so_that_a_stiffness_of_one_bends_nothing() {
-        let places = hinge(0.7);
-        let full = projected(&FULL, places, [1.0; 4], [2.0]);
+        let positions = hinge(0.7);
+        let full = projected(&FULL, positions, [1.0; 4], [2.0]);
         let part = projected(
             &DihedralAngle { share: 1.0 - 0.75 },
-            places,
+            positions,
             [1.0; 4],
             [2.0],
         );
+
         for v in 0..4 {
-            assert!((part[v] - places[v]).distance((full[v] - places[v]) * 0.25) < 1e-15);
+            assert!((part[v] - positions[v]).distance((full[v] - positions[v]) * 0.25) < 1e-15);
         }
+
         assert_eq!(
-            projected(&DihedralAngle { share: 0.0 }, places, [1.0; 4], [2.0]),
-            places
+            projected(&DihedralAngle { share: 0.0 }, positions, [1.0; 4], [2.0]),
+            positions
         );
     }
 
@@ -201,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_angle_does_not_tell_the_sides_of_a_fold() {
+    fn the_angle_is_the_same_on_both_sides_of_a_fold() {
         for lift in [0.1, 1.0, 2.0] {
             assert!((angle(hinge(lift)) - angle(hinge(-lift))).abs() < 1e-14);
             assert!((angle(hinge(lift)) - (PI - lift)).abs() < 1e-14);
@@ -211,17 +236,18 @@ mod tests {
     }
 
     #[test]
-    fn flat_hinges_and_triangles_without_area_rest() {
+    fn flat_hinges_and_degenerate_triangles_do_not_move() {
         let [i, j, k, l] = hinge(0.5);
-        for places in [
+        for positions in [
             hinge(0.0),
             [i, j, j * 2.0, l],
             [i, i, k, l],
             [i, j, j * 2.0, -j],
             [i; 4],
         ] {
-            assert_eq!(projected(&FULL, places, [1.0; 4], [2.0]), places);
+            assert_eq!(projected(&FULL, positions, [1.0; 4], [2.0]), positions);
         }
+
         let rest = DihedralAngle::measure(&[i, j, j * 2.0, l].map(lone))[0].0[0];
         assert_eq!(
             projected(&FULL, [i, j, k, l], [1.0; 4], [rest]),

@@ -1,4 +1,4 @@
-//! Edges that keep their length: the stretching constraint.
+//! Stretching constraint of Çetinaslan 2016: the length of an edge.
 //!
 //! **Problem.** Move both ends of an edge, along it, so that it has its length at rest.
 //!
@@ -9,10 +9,10 @@
 //! Δqᵢ = +wᵢ / (wᵢ + wⱼ) C n        Δqⱼ = −wⱼ / (wᵢ + wⱼ) C n
 //! ```
 //!
-//! **Source.** Eq. 5.8 of Çetinaslan's thesis; Müller et al., "Position based dynamics", 2007, eqs.
+//! **Source.** Çetinaslan 2016, eq. 5.8; Müller et al., "Position based dynamics", 2007, eqs.
 //! 10 and 11.
 //!
-//! **Ours.** The thesis' gradients are right, its corrections are not:
+//! **Departures.** The thesis' gradients are right, its corrections are not:
 //!
 //! | | printed | right |
 //! |---|---|---|
@@ -24,17 +24,17 @@
 //! As printed an edge that is too long becomes longer, by as much again. An edge whose ends
 //! coincide has no direction and rests for the sweep.
 
-use super::super::constraint_group::Constraint;
-use super::super::lanes::{Lanes, Vectors};
-use super::AtRest;
+use super::RestMeasure;
+use crate::touch::projection::constraint_group::Constraint;
+use crate::touch::projection::lanes::{Lanes, Vectors};
 
 /// Two vertices at a distance; the parameter is the length at rest.
 pub(super) struct EdgeLength;
 
-impl AtRest<2, 1> for EdgeLength {
+impl RestMeasure<2, 1> for EdgeLength {
     #[inline(always)]
-    fn measure(places: &[Vectors; 2]) -> [Lanes; 1] {
-        [(places[1] - places[0]).length()]
+    fn measure(positions: &[Vectors; 2]) -> [Lanes; 1] {
+        [(positions[1] - positions[0]).length()]
     }
 }
 
@@ -42,23 +42,25 @@ impl Constraint<2, 1, 0> for EdgeLength {
     #[inline(always)]
     fn project(
         &self,
-        places: &mut [Vectors; 2],
+        positions: &mut [Vectors; 2],
         inverse_masses: &[Lanes; 2],
         parameters: &[Lanes; 1],
         _: &mut [Lanes; 0],
     ) {
         let [w_i, w_j] = *inverse_masses;
-        let offset = places[1] - places[0];
+        let offset = positions[1] - positions[0];
         let length = offset.length();
+
+        // Eq. 5.8 with the signs of eq. 5.7.
         let step = offset * (length - parameters[0]).over(length * (w_i + w_j));
-        places[0] += step * w_i;
-        places[1] -= step * w_j;
+        positions[0] += step * w_i;
+        positions[1] -= step * w_j;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_slopes::{difference_slopes, lone, projected, scattered, torque};
+    use super::super::test_gradients::{difference_gradients, lone, projected, scattered, torque};
     use super::*;
     use pliant_mesh::glam::DVec3;
 
@@ -69,43 +71,51 @@ mod tests {
     #[test]
     fn ends_move_along_the_slope_of_the_length_until_it_is_the_one_at_rest() {
         for seed in 0..50 {
-            let places: [DVec3; 2] = scattered(seed);
-            let moved = projected(&EdgeLength, places, [1.0, 1.0], [0.7]);
+            let positions: [DVec3; 2] = scattered(seed);
+            let moved = projected(&EdgeLength, positions, [1.0, 1.0], [0.7]);
             assert!((length(moved) - 0.7).abs() < 1e-14);
-            for (slope, (new, old)) in difference_slopes(length, places)
+
+            for (gradient, (new, old)) in difference_gradients(length, positions)
                 .iter()
-                .zip(moved.iter().zip(places))
+                .zip(moved.iter().zip(positions))
             {
-                let expected = *slope * (-0.5 * (length(places) - 0.7));
+                let expected = *gradient * (-0.5 * (length(positions) - 0.7));
                 assert!((*new - old).distance(expected) < 1e-8, "{seed}");
             }
-            assert!(torque(&places, &moved).length() < 1e-14);
+
+            assert!(torque(&positions, &moved).length() < 1e-14);
         }
     }
 
     #[test]
     fn the_printed_corrections_double_the_violation() {
-        let places: [DVec3; 2] = scattered(3);
-        let [i, j] = places;
-        let violation = length(places) - 0.7;
-        let n = (j - i) / length(places);
+        let positions: [DVec3; 2] = scattered(3);
+        let [i, j] = positions;
+        let violation = length(positions) - 0.7;
+        let n = (j - i) / length(positions);
         let printed = [i - n * (0.5 * violation), j + n * (0.5 * violation)];
         assert!((length(printed) - 0.7 - 2.0 * violation).abs() < 1e-14);
     }
 
     #[test]
-    fn a_held_end_leaves_all_of_the_way_to_the_other() {
-        let places: [DVec3; 2] = scattered(5);
-        let moved = projected(&EdgeLength, places, [0.0, 1.0], [0.7]);
-        assert_eq!(moved[0], places[0]);
+    fn a_held_end_leaves_the_whole_correction_to_the_other() {
+        let positions: [DVec3; 2] = scattered(5);
+        let moved = projected(&EdgeLength, positions, [0.0, 1.0], [0.7]);
+        assert_eq!(moved[0], positions[0]);
         assert!((length(moved) - 0.7).abs() < 1e-14);
-        assert_eq!(projected(&EdgeLength, places, [0.0, 0.0], [0.7]), places);
+        assert_eq!(
+            projected(&EdgeLength, positions, [0.0, 0.0], [0.7]),
+            positions
+        );
     }
 
     #[test]
-    fn coincident_ends_rest() {
-        let places = [DVec3::ONE; 2];
-        assert_eq!(projected(&EdgeLength, places, [1.0, 1.0], [0.7]), places);
-        assert_eq!(EdgeLength::measure(&places.map(lone))[0].0[0], 0.0);
+    fn coincident_ends_do_not_move() {
+        let positions = [DVec3::ONE; 2];
+        assert_eq!(
+            projected(&EdgeLength, positions, [1.0, 1.0], [0.7]),
+            positions
+        );
+        assert_eq!(EdgeLength::measure(&positions.map(lone))[0].0[0], 0.0);
     }
 }

@@ -1,8 +1,8 @@
-//! Settings of the thesis' method.
+//! Options of the method of Çetinaslan 2016.
 
 use crate::PhysicsError;
 
-/// How a patch moves by the method of Çetinaslan's thesis, chapter 5.
+/// Options of the method of Çetinaslan 2016, chapter 5.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VerletOptions {
     pub(crate) damping: f64,
@@ -27,13 +27,13 @@ impl Default for VerletOptions {
 }
 
 impl VerletOptions {
-    /// Paper: figures 5.1 and 5.5; figure 5.6 has 0.3, 0.6 and 0.9.
+    /// Source: Çetinaslan 2016, figures 5.1 and 5.5; figure 5.6 has 0.3, 0.6 and 0.9.
     pub const DEFAULT_DAMPING: f64 = 0.0;
 
-    /// Ours: the corrections of appendix A as they stand; the paper tells no number.
+    /// Chosen: the corrections of appendix A as they stand; the thesis gives no value.
     pub const DEFAULT_BEND_STIFFNESS: f64 = 0.0;
 
-    /// Paper: section 5.6, for table 5.2.
+    /// Source: Çetinaslan 2016, section 5.6, for table 5.2.
     pub const DEFAULT_ITERATIONS: usize = 2;
 
     /// The part of the velocity that is lost in each step, `k_damp` of eq. 5.3, from 0 to 1.
@@ -61,20 +61,20 @@ impl VerletOptions {
         Self { iterations, ..self }
     }
 
-    /// Whether edges keep their length, eq. 5.8. Default: they do; paper: figure 5.5 (a).
+    /// Whether edges keep their length, eq. 5.8. Default: they do; Çetinaslan 2016, figure 5.5 (a).
     #[must_use]
     pub fn with_stretch(self, stretch: bool) -> Self {
         Self { stretch, ..self }
     }
 
-    /// Whether corners of triangles keep their angle, eq. 5.9. Default: they do; paper: figure 5.5
+    /// Whether corners of triangles keep their angle, eq. 5.9. Default: they do; Çetinaslan 2016, figure 5.5
     /// (b).
     #[must_use]
     pub fn with_shear(self, shear: bool) -> Self {
         Self { shear, ..self }
     }
 
-    /// Whether hinges keep their angle, eq. 5.10. Default: they do; paper: figure 5.5 (c).
+    /// Whether hinges keep their angle, eq. 5.10. Default: they do; Çetinaslan 2016, figure 5.5 (c).
     #[must_use]
     pub fn with_bend(self, bend: bool) -> Self {
         Self { bend, ..self }
@@ -92,6 +92,7 @@ impl VerletOptions {
                 })
             }
         };
+
         share("k_damp of the method verlet", self.damping)?;
         share("k_cons of the method verlet", self.bend_stiffness)?;
         if self.iterations > 0 {

@@ -1,34 +1,35 @@
-//! Takes of a blend: a sweep through the shapes, or along keys.
+//! Baking of a blend to a take, along the shapes or along keys.
 
 use std::sync::Arc;
 
-use eframe::egui::{Button, ComboBox, DragValue, Ui};
+use eframe::egui::{Button, DragValue, Ui};
 use pliant::io::Animation;
 use pliant::mesh::Progress;
 use pliant::mesh::glam::DVec3;
-use pliant::physics::WeightWay;
+use pliant::physics::WeightPath;
 use pliant::rig::Target;
 
-use super::balance::{Balanced, Bench, Question, Source};
-use super::setup::{Bake, Setup, Way};
-use crate::command::Notice;
-use crate::document::{AddedTarget, Document, Locator};
-use crate::export::Exportable;
-use crate::library;
-use crate::rooms::Cx;
-use crate::timeline::Take;
-use crate::work::Task;
+use crate::engine::blend::equilibrium::{BlendRequest, BlendResult, EquilibriumSolver, Source};
+use crate::engine::character::free_target_name;
+use crate::engine::command::Notice;
+use crate::engine::context::Cx;
+use crate::engine::export::Exportable;
+use crate::engine::library;
+use crate::engine::work::Task;
+use crate::model::blend::{Bake, BakePath, Setup};
+use crate::model::document::{AddedTarget, Document, Locator};
+use crate::model::names::to_message;
+use crate::model::timeline::Take;
+use crate::widgets::field::{ChoiceField, no_hint};
 
-/// The way of a take through the weights.
-fn way_of(setup: &Setup) -> WeightWay {
-    let (shapes, steps) = (
-        setup.shapes.len(),
-        setup.bake.steps.clamp(1, Bake::MOST_STEPS),
-    );
-    match setup.bake.way {
-        Way::There => WeightWay::There { shapes, steps },
-        Way::AndBack => WeightWay::AndBack { shapes, steps },
-        Way::Keys => WeightWay::Keys(setup.keys.clone()),
+/// The path of a take through the weights.
+fn weight_path(setup: &Setup) -> WeightPath {
+    let shapes = setup.shapes.len();
+    let steps = setup.bake.steps.clamp(1, Bake::MOST_STEPS);
+    match setup.bake.path {
+        BakePath::There => WeightPath::OneWay { shapes, steps },
+        BakePath::AndBack => WeightPath::RoundTrip { shapes, steps },
+        BakePath::Keys => WeightPath::Keys(setup.keys.clone()),
     }
 }
 
@@ -47,14 +48,14 @@ pub(super) fn asset_of(document: &Document) -> Locator {
     }
 }
 
-/// Takes on their way.
+/// Takes in progress.
 #[derive(Debug, Default)]
 pub(super) struct Baker {
     task: Option<Task<Take>>,
 }
 
 impl Baker {
-    /// Whether one is on its way.
+    /// Whether one is in progress.
     #[must_use]
     pub(super) fn busy(&self) -> bool {
         self.task.is_some()
@@ -64,9 +65,9 @@ impl Baker {
     pub(super) fn fetch(&mut self, cx: &mut Cx<'_>) {
         match Task::finished(&mut self.task) {
             None => {}
-            Some(Err(sentence)) => cx.tell(Notice::trouble(sentence)),
+            Some(Err(message)) => cx.notify(Notice::error(message)),
             Some(Ok(take)) => {
-                cx.tell(Notice::done(format!(
+                cx.notify(Notice::done(format!(
                     "Baked {} frames; press Play to see them.",
                     take.frame_count
                 )));
@@ -78,133 +79,147 @@ impl Baker {
         }
     }
 
-    /// Way, keys, and the button.
+    /// Path, keys, and the button.
     pub(super) fn bake_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>, sources: Option<&[Source]>) {
         ui.strong("Take");
-        let (mut bake, before) = (cx.document.blend.bake, cx.document.blend.bake);
-        ComboBox::from_label("Way")
-            .selected_text(way_label(bake.way))
-            .show_ui(ui, |ui| {
-                for way in [Way::There, Way::AndBack, Way::Keys] {
-                    ui.selectable_value(&mut bake.way, way, way_label(way));
-                }
-            });
-        if bake.way == Way::Keys {
+        let mut bake = cx.document.blend.bake;
+        let before = cx.document.blend.bake;
+        ChoiceField {
+            name: "Path",
+            options: &[BakePath::There, BakePath::AndBack, BakePath::Keys],
+            label: path_label,
+            hint: no_hint,
+        }
+        .show(ui, &mut bake.path);
+
+        if bake.path == BakePath::Keys {
             keys_ui(ui, cx);
         } else {
             let field = DragValue::new(&mut bake.steps)
                 .range(1..=Bake::MOST_STEPS)
                 .suffix(" frames");
             ui.horizontal(|ui| {
-                let label = ui.label("From shape to shape");
+                let label = ui.label("Between two shapes");
                 ui.add(field).labelled_by(label.id);
             });
         }
+
         if bake != before {
-            cx.edit_by_hand("Change take", move |document| document.blend.bake = bake);
+            cx.edit_continuously("Change take", move |document| document.blend.bake = bake);
         }
-        let count = way_of(&cx.document.blend).frame_count();
-        let why_not = self.why_no_bake(cx, sources.is_some(), count);
+
+        let count = weight_path(&cx.document.blend).frame_count();
+        // A disabled button explains itself in its tooltip.
+        let reason = self.no_bake_reason(cx, sources.is_some(), count);
         let button = ui.add_enabled(
-            why_not.is_none(),
+            reason.is_none(),
             Button::new(format!("Bake {count} frames")),
         );
-        let button =
-            button.on_hover_text("Balance every frame and keep them as a take on the timeline");
-        let button = button.on_disabled_hover_text(why_not.unwrap_or_default());
+
+        let button = button
+            .on_hover_text("Solve every frame and store the result as a take on the timeline");
+        let button = button.on_disabled_hover_text(reason.unwrap_or_default());
+
         if let Some(sources) = sources.filter(|_| button.clicked()) {
             self.start(cx, sources);
         }
     }
 
     /// Why nothing can be baked now; `None` where it can.
-    fn why_no_bake(&self, cx: &Cx<'_>, ready: bool, frames: usize) -> Option<&'static str> {
+    fn no_bake_reason(&self, cx: &Cx<'_>, ready: bool, frames: usize) -> Option<&'static str> {
         if self.task.is_some() {
-            Some("A take is being baked; its bar is at the bottom of the window.")
+            Some("A take is being baked; the progress is shown at the bottom of the window.")
         } else if !ready {
-            Some("The shapes are not there yet: see above what is missing.")
-        } else if frames < 2 && cx.document.blend.bake.way == Way::Keys {
-            Some("There is no way along the keys yet: set keys at two frames or more.")
+            Some("The shapes are not ready; see the message above.")
+        } else if frames < 2 && cx.document.blend.bake.path == BakePath::Keys {
+            Some("The path along keys is empty; set keys at two or more frames.")
         } else if frames < 2 {
-            Some("There is no way yet: choose two shapes or more.")
+            Some("The path is empty; choose two or more shapes.")
         } else {
             None
         }
     }
 
     fn start(&mut self, cx: &mut Cx<'_>, sources: &[Source]) {
-        let question = Question {
+        let request = BlendRequest {
             number: 0,
             sources: sources.to_vec(),
             setup: cx.document.blend.clone(),
         };
-        let (of, fps) = (
-            asset_of(cx.document),
-            cx.document.timeline.frames_per_second,
-        );
+
+        let of = asset_of(cx.document);
+        let fps = cx.document.timeline.frames_per_second;
+
         self.task = Some(cx.start("Baking the blend", move |watch| {
-            let frames = balance_all(&question, &way_of(&question.setup), watch)?;
+            let frames = balance_all(&request, &weight_path(&request.setup), watch)?;
             Ok(Take::made("Blend", of, &frames, fps))
         }));
     }
 }
 
-fn way_label(way: Way) -> &'static str {
-    match way {
-        Way::There => "From first to last",
-        Way::AndBack => "There and back",
-        Way::Keys => "Along keys",
+fn path_label(path: BakePath) -> &'static str {
+    match path {
+        BakePath::There => "From first to last",
+        BakePath::AndBack => "From first to last and back",
+        BakePath::Keys => "Along keys",
     }
 }
 
-/// Every frame in its turn, each on the way from the one before.
+/// Solves every frame in order, each starting from the one before.
 fn balance_all(
-    question: &Question,
-    way: &WeightWay,
+    request: &BlendRequest,
+    path: &WeightPath,
     watch: &dyn Progress,
 ) -> Result<Vec<Vec<DVec3>>, String> {
     let stopped = || "The take was cancelled.".to_owned();
-    let mut bench = Bench::for_question(None, question, watch)?;
-    let mut frames = Vec::with_capacity(way.frame_count());
-    for (k, weights) in way.frames().enumerate() {
+    let mut solver = EquilibriumSolver::for_question(None, request, watch)?;
+    let mut frames = Vec::with_capacity(path.frame_count());
+
+    // Each frame starts from the one before: among obstacles the path matters.
+    for (k, weights) in path.frames().enumerate() {
         if watch
-            .report("Balancing", k as f64 / way.frame_count() as f64)
+            .report("Solving", k as f64 / path.frame_count() as f64)
             .is_break()
         {
             return Err(stopped());
         }
         frames.push(
-            bench
+            solver
                 .frame(&weights)
-                .map_err(|error| question.sentence(&error))?,
+                .map_err(|error| request.message(&error))?,
         );
     }
     Ok(frames)
 }
 
 fn keys_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
+    // Keys are at whole frames.
     let frame = cx.clock.frame.round().max(0.0) as u32;
     ui.horizontal(|ui| {
         if ui
             .button("Set key")
-            .on_hover_text(format!("Keep these weights at frame {frame}"))
+            .on_hover_text(format!("Store these weights at frame {frame}"))
             .clicked()
         {
             cx.edit("Set blend key", move |document| {
                 document.blend.set_key(frame)
             });
         }
+
         let some = !cx.document.blend.keys.is_empty();
         let clear = ui
             .add_enabled(some, Button::new("Clear keys"))
             .on_disabled_hover_text("There are no keys yet.");
+
         if clear.clicked() {
             cx.edit("Clear blend keys", |document| document.blend.keys.clear());
         }
     });
+
     if cx.document.blend.keys.is_empty() {
-        ui.weak("Move the timeline and set keys at two frames or more.");
+        ui.weak("Go to different frames and set keys at two or more of them.");
     }
+
     for key in &cx.document.blend.keys {
         let weights: Vec<String> = key
             .weights
@@ -215,73 +230,84 @@ fn keys_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     }
 }
 
-/// What goes to files: the blend that is shown, and the whole way as a clip.
+/// The exports: the shown blend, and the whole path as a clip.
 pub(super) fn exports(
     cx: &Cx<'_>,
-    balanced: &Arc<Balanced>,
+    blend_result: &Arc<BlendResult>,
     sources: &[Source],
 ) -> Vec<Exportable> {
-    let (of, folder) = (asset_of(cx.document), cx.library.folder().to_owned());
+    let of = asset_of(cx.document);
+    let folder = cx.library.folder().to_owned();
     let setup = cx.document.blend.clone();
-    let (way, fps) = (way_of(&setup), cx.document.timeline.frames_per_second);
+    let path = weight_path(&setup);
+    let fps = cx.document.timeline.frames_per_second;
     let still = move |positions: &[DVec3]| {
         library::load(&of, &folder)?
             .asset
             .posed(positions)
-            .map_err(|error| error.to_string())
+            .map_err(to_message)
     };
-    let (shown, shape) = (balanced.clone(), still.clone());
+
+    let shown = blend_result.clone();
+    let shape = still.clone();
     let mut all = vec![Exportable::new("Blend", move || {
         shape(&shown.physical.positions)
     })];
-    if way.frame_count() > 1 {
-        let question = Question {
+
+    if path.frame_count() > 1 {
+        let request = BlendRequest {
             number: 0,
             sources: sources.to_vec(),
             setup,
         };
-        let first = balanced.ground.mesh.positions().to_vec();
+        let first = blend_result.ground.mesh.positions().to_vec();
+
+        // The clip is solved when it is exported, by the worker.
         all.push(Exportable::new("Blend as a clip", move || {
-            let frames = balance_all(&question, &way, &())?;
+            let frames = balance_all(&request, &path, &())?;
             let mut clip = Animation::new("Blend", frames.len());
             clip.frames_per_second = fps;
             still(&first)?
                 .with_point_clip(clip, &frames)
-                .map_err(|error| error.to_string())
+                .map_err(to_message)
         }));
     }
     all
 }
 
 /// A button that keeps the blend as a target of the character.
-pub(super) fn keep_ui(ui: &mut Ui, cx: &mut Cx<'_>, balanced: Option<&Arc<Balanced>>) {
+pub(super) fn keep_ui(ui: &mut Ui, cx: &mut Cx<'_>, blend_result: Option<&Arc<BlendResult>>) {
     let neutral = cx.posed.map(|posed| posed.rig.neutral());
-    let fits = balanced
+    // Only a pose of the character can become one of its targets.
+    let fits = blend_result
         .zip(neutral)
-        .filter(|(balanced, neutral)| balanced.ground.mesh.same_surface(neutral));
-    let button = ui.add_enabled(fits.is_some(), Button::new("Keep as target"));
+        .filter(|(blend_result, neutral)| blend_result.ground.mesh.same_surface(neutral));
+    let button = ui.add_enabled(fits.is_some(), Button::new("Add as target"));
     let button = button.on_hover_text("Add the shape that is shown to the character's sliders");
-    let button = button.on_disabled_hover_text(
-        "The shapes are no poses of the character, whose slider it would be.",
-    );
-    let Some((balanced, neutral)) = fits.filter(|_| button.clicked()) else {
+
+    let button = button.on_disabled_hover_text("The shapes are not poses of the character.");
+    let Some((blend_result, neutral)) = fits.filter(|_| button.clicked()) else {
         return;
     };
-    let places = balanced.physical.positions.iter().zip(neutral.positions());
+
+    let places = blend_result
+        .physical
+        .positions
+        .iter()
+        .zip(neutral.positions());
     let target = Target::from_dense(
-        free_name(cx, &balanced.weights),
+        free_name(cx, &blend_result.weights),
         places.map(|(to, from)| (*to - *from).as_vec3()),
     );
+
     let added = AddedTarget {
         name: target.name.clone(),
         vertices: Arc::new(target.vertices),
         deltas: Arc::new(target.deltas.iter().map(|delta| delta.to_array()).collect()),
     };
-    cx.tell(Notice::done(format!(
-        "Kept as the slider '{}'.",
-        target.name
-    )));
-    cx.edit("Keep blend as target", move |document| {
+
+    cx.notify(Notice::done(format!("Added the slider '{}'.", target.name)));
+    cx.edit("Add blend as target", move |document| {
         document.character.added.push(added)
     });
 }
@@ -290,13 +316,14 @@ pub(super) fn keep_ui(ui: &mut Ui, cx: &mut Cx<'_>, balanced: Option<&Arc<Balanc
 fn free_name(cx: &Cx<'_>, weights: &[f64]) -> String {
     let parts: Vec<String> = weights
         .iter()
+        // The weight of the first shape follows from the others.
         .skip(1)
         .map(|weight| format!("{:.0}", 100.0 * weight))
         .collect();
     let name = format!("blend {}", parts.join(" "));
-    let taken = |name: &str| {
-        cx.posed
-            .is_some_and(|posed| posed.rig.targets().iter().any(|target| target.name == name))
-    };
-    crate::names::free_name(&name, taken)
+
+    match cx.posed {
+        Some(posed) => free_target_name(&name, &posed.rig, &[]),
+        None => name,
+    }
 }

@@ -1,13 +1,13 @@
-//! What shrank, what stretched and what is inside something: the numbers under the pictures.
+//! Figures of a blend: volume, area, strain, penetration, convergence.
 
 use eframe::egui::{Grid, RichText, Ui};
-pub use pliant::physics::BlendFigures as Figures;
 
-use super::balance::Balanced;
+use crate::engine::blend::{BlendResult, Figures};
 
-/// A table: both ways to blend side by side.
-pub(super) fn figures_ui(ui: &mut Ui, balanced: &Balanced, obstructed: bool) {
-    let (linear, physical) = (&balanced.linear.figures, &balanced.physical.figures);
+/// A table of both blends.
+pub(super) fn figures_ui(ui: &mut Ui, blend_result: &BlendResult, obstructed: bool) {
+    let linear = &blend_result.linear.figures;
+    let physical = &blend_result.physical.figures;
     Grid::new("figures")
         .num_columns(3)
         .striped(true)
@@ -17,30 +17,37 @@ pub(super) fn figures_ui(ui: &mut Ui, balanced: &Balanced, obstructed: bool) {
             ui.strong("Linear");
             ui.strong("Physical");
             ui.end_row();
+
+            // Open meshes have no volume.
             if let (Some(a), Some(b)) = (linear.volume, physical.volume) {
                 row_ui(
                     ui,
                     "Volume",
-                    "Of the shapes' volume, weighted as they are",
+                    "Relative to the weighted volume of the shapes",
                     [kept(a), kept(b)],
                 );
             }
+
             row_ui(
                 ui,
                 "Area",
-                "Of the shapes' area, weighted as they are",
+                "Relative to the weighted area of the shapes",
                 [kept(linear.area), kept(physical.area)],
             );
+
+            // Above two percent the figure is highlighted.
             let strain = |strain: f64| Cell {
                 text: format!("{:.2} %", 100.0 * strain),
                 bad: strain > 0.02,
             };
+
             row_ui(
                 ui,
                 "Strain",
-                "How far edges are from their blended lengths, on average",
+                "Mean relative deviation of edges from their blended lengths",
                 [strain(linear.strain), strain(physical.strain)],
             );
+
             if obstructed {
                 let depth = |f: &Figures| Cell {
                     text: if f.inside == 0 {
@@ -53,7 +60,7 @@ pub(super) fn figures_ui(ui: &mut Ui, balanced: &Balanced, obstructed: bool) {
                 row_ui(
                     ui,
                     "Penetration",
-                    "How deep the shape is inside obstacles",
+                    "Largest depth of the shape inside obstacles",
                     [depth(linear), depth(physical)],
                 );
             }
@@ -86,38 +93,41 @@ fn row_ui(ui: &mut Ui, name: &str, hint: &str, cells: [Cell; 2]) {
     ui.end_row();
 }
 
-/// What the last solve did, in one line or a few.
-pub(super) fn report_ui(ui: &mut Ui, balanced: &Balanced) {
-    let frame = &balanced.frame;
+/// Summary of the last solve.
+pub(super) fn report_ui(ui: &mut Ui, blend_result: &BlendResult) {
+    let frame = &blend_result.frame;
     let state = if frame.converged {
-        "In balance"
+        "Converged"
     } else {
-        "Not quite in balance"
+        "Not converged"
     };
+
     ui.label(format!(
-        "{state} after {} steps, {:.0} ms",
+        "{state} after {} iterations, {:.0} ms",
         frame.iterations,
         1e3 * frame.secs
     ));
+
+    // Only what occurred is listed.
     if frame.contacts > 0 {
-        ui.label(format!("{} vertices touch obstacles", frame.contacts));
+        ui.label(format!("{} contacts with obstacles", frame.contacts));
     }
+
     if frame.self_contacts > 0 {
-        ui.label(format!(
-            "{} places where the surface touches itself",
-            frame.self_contacts
-        ));
+        ui.label(format!("{} self-contacts", frame.self_contacts));
     }
+
     if frame.inverted > 0 {
         ui.label(format!(
-            "{} elements inside turned over; volume in More keeps them",
+            "{} inverted elements; switch on Volume under More to prevent this",
             frame.inverted
         ));
     }
-    if let Some(cage) = balanced.ground.cage {
-        ui.label(format!("On a cage of {cage} vertices"));
+
+    if let Some(cage) = blend_result.ground.cage {
+        ui.label(format!("Solved on a cage of {cage} vertices"));
     }
-    for note in &balanced.ground.notes {
+    for note in &blend_result.ground.notes {
         ui.weak(note);
     }
 }

@@ -1,16 +1,17 @@
-//! Blend: shapes between shapes that do not shrink, around what is in the way.
+//! The Blend room: shapes between shapes that keep their volume, around obstacles.
+//!
+//! - `shapes`, `triangle`: the blended shapes and their weights.
+//! - `obstacle`: obstacles. `brush`, `stroke`: anchor, fixed vertices, stiffness.
+//! - `options`: contact, material, solver.
+//! - `picture`, `strain_scale`: the two viewports and their colours.
+//! - `figures`: results in numbers. `bake`: takes, export, new targets.
 
-mod arrivals;
 mod bake;
-mod balance;
 mod brush;
-mod examples;
 mod figures;
-mod joining;
 mod obstacle;
 mod options;
 mod picture;
-mod setup;
 mod shapes;
 mod strain_scale;
 mod stroke;
@@ -22,33 +23,30 @@ use std::sync::Arc;
 use eframe::egui::{Key, Ui};
 use pliant::mesh::glam::DVec3;
 
-pub use balance::{Balanced, Side, Solved};
-pub use examples::{bar_around_a_cylinder, examples, expressions, three_shapes};
-pub use figures::Figures;
-pub use obstacle::{Form, ObstacleMark};
-pub use setup::{Bake, BlendKey, Body, Cage, Material, Setup, ShapeMark, Solver, Way};
-
-use super::{Cx, On, Pane, Room, RoomName};
-use crate::command::Notice;
-use crate::export::Exportable;
-use crate::work::Latest;
-use arrivals::Arrivals;
+use super::{Pane, PaneCanvas, Room};
+use crate::engine::blend::BlendResult;
+use crate::engine::blend::arrivals::Arrivals;
+use crate::engine::blend::assembly::AssemblyProgress;
+use crate::engine::blend::equilibrium::{self, BlendRequest, Source};
+use crate::engine::command::Notice;
+use crate::engine::context::Cx;
+use crate::engine::export::Exportable;
+use crate::engine::work::Latest;
+use crate::model::room::RoomName;
 use bake::Baker;
-use balance::{Question, Source};
 use brush::{Brush, Tool, anchor_marks};
-use joining::Joining;
 use obstacle::Obstacles;
 use picture::Picture;
 use shapes::{Chooser, Sources};
 
-/// The keys of the room, for the sheet.
-pub const SHORTCUTS: &[crate::help::Sheet] = &[(
+/// The keys of the room, for the list of shortcuts.
+pub const SHORTCUTS: &[crate::widgets::ShortcutGroup] = &[(
     "Blend",
     &[
         ("Q, W, E, R", "Select, anchor, fix, stiffness"),
-        ("Shift+click", "One more place of the anchor"),
+        ("Shift+click", "Add a vertex to the anchor"),
         ("Ctrl+drag", "Erase with a brush"),
-        ("Arrows", "Nudge the point in the triangle"),
+        ("Arrows", "Move the point in the triangle"),
         ("Del", "Delete the obstacle"),
     ],
 )];
@@ -64,14 +62,14 @@ const TOOL_KEYS: [(Key, Tool); 4] = [
 /// The room.
 #[derive(Default)]
 pub struct BlendRoom {
-    worker: Option<Latest<Question, Balanced>>,
-    /// What was last asked, and whether its answer is still to come.
-    asked: Option<Question>,
+    worker: Option<Latest<BlendRequest, BlendResult>>,
+    /// The last request, and whether its result is pending.
+    requested: Option<BlendRequest>,
     waiting: bool,
-    shown: Option<Arc<Balanced>>,
+    shown: Option<Arc<BlendResult>>,
     /// Why nothing is shown.
-    trouble: String,
-    joining: Joining,
+    error: String,
+    assembly_progress: AssemblyProgress,
     chooser: Chooser,
     arrivals: Arrivals,
     brush: Brush,
@@ -83,54 +81,66 @@ pub struct BlendRoom {
 impl BlendRoom {
     /// The blend that is shown.
     #[must_use]
-    pub fn balanced(&self) -> Option<&Arc<Balanced>> {
+    pub fn blend_result(&self) -> Option<&Arc<BlendResult>> {
         self.shown.as_ref()
     }
 
     fn fetch(&mut self, cx: &mut Cx<'_>) {
-        let answer = self.worker.as_ref().and_then(Latest::answer);
-        let newest = self.asked.as_ref().map_or(0, |asked| asked.number);
+        let answer = self.worker.as_ref().and_then(Latest::result);
+        let newest = self
+            .requested
+            .as_ref()
+            .map_or(0, |requested| requested.number);
         match answer {
             None => {}
-            Some(Ok(balanced)) => {
-                self.waiting &= !(balanced.arrived && balanced.number == newest);
-                self.trouble.clear();
-                self.shown = Some(Arc::new(balanced));
+            Some(Ok(blend_result)) => {
+                // Intermediate results do not end the wait.
+                self.waiting &= !(blend_result.arrived && blend_result.number == newest);
+                self.error.clear();
+                self.shown = Some(Arc::new(blend_result));
             }
-            Some(Err(sentence)) => {
+            Some(Err(message)) => {
                 (self.waiting, self.shown) = (false, None);
-                cx.tell(Notice::trouble(sentence.clone()));
-                self.trouble = sentence;
+                cx.notify(Notice::error(message.clone()));
+                self.error = message;
             }
         }
     }
 
-    /// Asks for the blend that the document wants, once.
-    fn ask(&mut self, cx: &mut Cx<'_>, sources: Vec<Source>) {
+    /// Requests the blend that the document wants, once.
+    fn request_update(&mut self, cx: &mut Cx<'_>, sources: Vec<Source>) {
         let setup = &cx.document.blend;
-        if let Some(asked) = &mut self.asked
-            && asked.sources == sources
-            && asked.setup.same_scene(setup)
-            && asked.setup.weights == setup.weights
+        if let Some(requested) = &mut self.requested
+            && requested.sources == sources
+            && requested.setup.same_scene(setup)
+            && requested.setup.weights == setup.weights
         {
-            // A rig that was made anew with the same shapes is known at a glance from now on.
-            asked.sources = sources;
+            // A rebuilt rig with the same shapes is recognised by its address from now on.
+            requested.sources = sources;
             return;
         }
+
         if self.brush.paints() {
             return;
         }
-        let number = self.asked.as_ref().map_or(1, |asked| asked.number + 1);
-        let question = Question {
+
+        let number = self
+            .requested
+            .as_ref()
+            .map_or(1, |requested| requested.number + 1);
+        let request = BlendRequest {
             number,
             sources,
             setup: setup.clone(),
         };
+
         self.worker
-            .get_or_insert_with(|| balance::start(cx.wake.clone(), self.joining.clone()))
-            .ask(question.clone());
-        (self.asked, self.waiting) = (Some(question), true);
-        self.trouble.clear();
+            .get_or_insert_with(|| {
+                equilibrium::start(cx.wake.clone(), self.assembly_progress.clone())
+            })
+            .send(request.clone());
+        (self.requested, self.waiting) = (Some(request), true);
+        self.error.clear();
     }
 
     fn keys(&mut self, ui: &Ui, cx: &mut Cx<'_>) {
@@ -150,6 +160,7 @@ impl BlendRoom {
             .shown
             .as_ref()
             .and_then(|shown| shown.ground.mesh.bounds());
+        // Without a shape the size of a built-in bar is assumed.
         bounds.map_or((2.0, DVec3::Y), |b| {
             (
                 b.size().length(),
@@ -166,19 +177,21 @@ impl BlendRoom {
 impl Room for BlendRoom {
     fn update(&mut self, cx: &mut Cx<'_>) {
         self.baker.fetch(cx);
-        self.joining.show(cx);
+        self.assembly_progress.show(cx);
         self.arrivals.update(cx);
         self.brush.update(cx);
-        if cx.desk.room != RoomName::Blend {
+        // Springs are assembled only while the room is open.
+        if cx.view_state.room != RoomName::Blend {
             return;
         }
+
         self.fetch(cx);
         match shapes::sources(cx) {
-            Sources::Ready(sources) => self.ask(cx, sources),
+            Sources::Ready(sources) => self.request_update(cx, sources),
             Sources::Coming => {}
-            Sources::Missing(sentence) => {
-                (self.shown, self.asked, self.waiting) = (None, None, false);
-                self.trouble = sentence;
+            Sources::Missing(message) => {
+                (self.shown, self.requested, self.waiting) = (None, None, false);
+                self.error = message;
             }
         }
     }
@@ -198,33 +211,41 @@ impl Room for BlendRoom {
         if cx.document.blend.shapes.is_empty() {
             return;
         }
+
         ui.add_space(10.0);
         shapes::weights_ui(ui, cx);
         ui.add_space(10.0);
+
+        // Figures, progress or the error of the last request.
         match &self.shown {
             Some(shown) => {
                 figures::figures_ui(ui, shown, !cx.document.blend.obstacles.is_empty());
                 ui.collapsing("Solve", |ui| figures::report_ui(ui, shown));
             }
-            None if self.trouble.is_empty() => _ = ui.weak("Joining the shapes by springs …"),
+            None if self.error.is_empty() => _ = ui.weak("Assembling the springs …"),
             None => {
-                ui.colored_label(ui.visuals().error_fg_color, &self.trouble);
-                if self.asked.is_some()
+                ui.colored_label(ui.visuals().error_fg_color, &self.error);
+                if self.requested.is_some()
                     && ui
                         .button("Try again")
-                        .on_hover_text("Join the shapes by springs once more")
+                        .on_hover_text("Assemble the springs again")
                         .clicked()
                 {
-                    self.asked = None;
-                    self.trouble.clear();
+                    self.requested = None;
+                    self.error.clear();
                 }
             }
         }
+
         ui.add_space(10.0);
         options::contact_ui(ui, cx);
         ui.collapsing("More", |ui| options::more_ui(ui, cx));
         ui.add_space(10.0);
-        let sources = self.asked.as_ref().map(|asked| asked.sources.clone());
+
+        let sources = self
+            .requested
+            .as_ref()
+            .map(|requested| requested.sources.clone());
         self.baker.bake_ui(ui, cx, sources.as_deref());
         bake::keep_ui(ui, cx, self.shown.as_ref());
     }
@@ -235,37 +256,45 @@ impl Room for BlendRoom {
             .obstacles
             .models(&cx.document.blend.obstacles)
             .collect();
-        let empty = if self.trouble.is_empty() {
-            "Joining the shapes by springs …"
+
+        let empty = if self.error.is_empty() {
+            "Assembling the springs …"
         } else {
-            &self.trouble
+            &self.error
         };
+
         self.picture
             .panes(cx, self.shown.as_ref(), self.brush.tool, &models, empty)
     }
 
-    fn canvas_ui(&mut self, on: &On<'_>, ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
+    fn canvas_ui(&mut self, on: &PaneCanvas<'_>, ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
         let Some(shown) = self.shown.clone() else {
             return false;
         };
+
         let side = self.picture.side(on.pane, &shown);
         anchor_marks(on, &cx.document.blend.anchor, &side.positions);
+        // Obstacles act on the physical blend only, so the gizmo is there.
         if self.picture.is_physical(on.pane) && self.obstacles.gizmo_ui(on, ui, cx) {
             return true;
         }
+
         if on.canvas.response.hovered() && !ui.ctx().egui_wants_keyboard_input() {
             self.keys(ui, cx);
         }
+
         if self.brush.tool == Tool::Select && on.canvas.tool_clicked() {
             let hit = on.canvas.pointer().and_then(|place| on.pick(place));
             self.obstacles
+                // Model 0 is the shape; obstacles follow.
                 .select(hit.and_then(|hit| hit.model.checked_sub(1)));
         }
+
         self.brush.canvas_ui(on, ui, cx, &shown.ground)
     }
 
     fn drop_hint(&self) -> &'static str {
-        "Drop a pose of the same mesh to make it a shape"
+        "Drop a pose of the same mesh to add it as a shape"
     }
 
     fn accept(&mut self, path: &Path, cx: &mut Cx<'_>) -> bool {
@@ -273,15 +302,15 @@ impl Room for BlendRoom {
     }
 
     fn take_files(&mut self, what: &'static str, paths: Vec<PathBuf>, cx: &mut Cx<'_>) {
-        self.chooser.forget_typed();
+        self.chooser.clear_typed();
         self.arrivals.take(what, &paths, cx);
     }
 
     fn exports(&mut self, cx: &mut Cx<'_>) -> Vec<Exportable> {
-        let (Some(shown), Some(asked)) = (&self.shown, &self.asked) else {
+        let (Some(shown), Some(requested)) = (&self.shown, &self.requested) else {
             return Vec::new();
         };
-        bake::exports(cx, shown, &asked.sources)
+        bake::exports(cx, shown, &requested.sources)
     }
 
     fn busy(&self) -> bool {

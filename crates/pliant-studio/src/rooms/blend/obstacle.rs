@@ -1,128 +1,19 @@
-//! What is in the way: solids that are placed, sized and turned by hand.
+//! Obstacles of a blend: list, fields and gizmo.
 
 use eframe::egui::{Color32, DragValue, Grid, Ui, WidgetInfo};
-use pliant::mesh::glam::{DQuat, DVec3, EulerRot};
-use pliant::physics::{Obstacle, PhysicsError};
-use serde::{Deserialize, Serialize};
+use pliant::mesh::glam::DVec3;
 
-use crate::rooms::{Cx, On};
+use crate::engine::context::Cx;
+use crate::model::blend::{Form, ObstacleMark};
+use crate::rooms::PaneCanvas;
 use crate::view::{Model, Paint, Solids, gizmo_ui};
 
-/// A solid in the way.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ObstacleMark {
-    /// Its form.
-    pub form: Form,
-    /// Its middle.
-    pub center: [f64; 3],
-    /// Radius of what is round.
-    pub radius: f64,
-    /// Length of a cylinder or of a capsule's straight part, along its own z.
-    pub length: f64,
-    /// Sides of a box.
-    pub sides: [f64; 3],
-    /// How it is turned about x, then y, then z, in degrees.
-    pub turned_deg: [f64; 3],
-}
-
-/// The form of a solid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Form {
-    /// A ball.
-    #[default]
-    Sphere,
-    /// A bar with round ends.
-    Capsule,
-    /// A bar with flat ends.
-    Cylinder,
-    /// A box.
-    Box,
-}
-
-impl Form {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Sphere, Self::Capsule, Self::Cylinder, Self::Box];
-
-    /// What it is called.
-    #[must_use]
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Sphere => "Sphere",
-            Self::Capsule => "Capsule",
-            Self::Cylinder => "Cylinder",
-            Self::Box => "Box",
-        }
-    }
-}
-
-impl Default for ObstacleMark {
-    fn default() -> Self {
-        Self {
-            form: Form::default(),
-            center: [0.0; 3],
-            radius: 1.0,
-            length: 2.0,
-            sides: [1.0; 3],
-            turned_deg: [0.0; 3],
-        }
-    }
-}
-
 impl ObstacleMark {
-    /// One that is easily seen beside a shape of some size.
-    #[must_use]
-    pub fn beside(form: Form, center: DVec3, size: f64) -> Self {
-        let radius = 0.1 * size;
-        Self {
-            form,
-            center: center.to_array(),
-            radius,
-            length: 4.0 * radius,
-            sides: [2.0 * radius; 3],
-            turned_deg: [0.0; 3],
-        }
-    }
-
-    fn rotation(&self) -> DQuat {
-        let [x, y, z] = self.turned_deg.map(f64::to_radians);
-        DQuat::from_euler(EulerRot::ZYX, z, y, x)
-    }
-
-    /// Its middle.
-    #[must_use]
-    pub fn middle(&self) -> DVec3 {
-        DVec3::from_array(self.center)
-    }
-
-    fn ends(&self) -> [DVec3; 2] {
-        let half = self.rotation() * DVec3::Z * (0.5 * self.length);
-        [self.middle() - half, self.middle() + half]
-    }
-
-    /// What shapes do not enter.
-    ///
-    /// # Errors
-    /// A size that no solid has.
-    pub fn solid(&self) -> Result<Obstacle, PhysicsError> {
-        let [start, end] = self.ends();
-        match self.form {
-            Form::Sphere => Obstacle::sphere(self.middle(), self.radius),
-            Form::Capsule => Obstacle::capsule(start, end, self.radius),
-            Form::Cylinder => Obstacle::cylinder(start, end, self.radius),
-            Form::Box => Obstacle::cuboid(
-                self.middle(),
-                0.5 * DVec3::from_array(self.sides),
-                self.rotation(),
-            ),
-        }
-    }
-
-    /// What is seen of it.
+    /// The model that is drawn.
     #[must_use]
     pub fn model(&self) -> Model {
-        let ([start, end], solids) = (self.ends(), Solids::shared());
+        let [start, end] = self.ends();
+        let solids = Solids::shared();
         match self.form {
             Form::Sphere => solids.sphere(self.middle(), self.radius),
             Form::Capsule => solids.capsule(start, end, self.radius),
@@ -136,7 +27,7 @@ impl ObstacleMark {
     }
 }
 
-/// Slate: darker than clay, so that a shape stands out before it.
+/// The colour of obstacles: darker than the shape.
 const SLATE: Color32 = Color32::from_rgb(110, 132, 156);
 /// That of the one which is selected.
 const CHOSEN: Color32 = Color32::from_rgb(226, 150, 70);
@@ -152,10 +43,12 @@ pub(super) struct Obstacles {
 impl Obstacles {
     /// The models of all obstacles, made when they change.
     pub(super) fn models(&mut self, marks: &[ObstacleMark]) -> impl Iterator<Item = Model> {
+        // Models are kept, so that their buffers stay on the graphics card.
         if self.made_of != marks {
             self.made_of = marks.to_vec();
             self.models = marks.iter().map(ObstacleMark::model).collect();
         }
+
         let selected = self.selected;
         let color = move |k: usize| if selected == Some(k) { CHOSEN } else { SLATE };
         self.models
@@ -177,7 +70,7 @@ impl Obstacles {
                 let what = form.label().to_lowercase();
                 if ui
                     .button(format!("+ {}", form.label()))
-                    .on_hover_text(format!("Put a {what} beside the shape"))
+                    .on_hover_text(format!("Add a {what} beside the shape"))
                     .clicked()
                 {
                     self.selected = Some(cx.document.blend.obstacles.len());
@@ -188,11 +81,13 @@ impl Obstacles {
                 }
             }
         });
+
         let marks = &cx.document.blend.obstacles;
         if marks.is_empty() {
-            ui.weak("Nothing is in the way yet.");
+            ui.weak("No obstacles yet.");
             return;
         }
+
         for (k, mark) in marks.iter().enumerate() {
             let chosen = self.selected == Some(k);
             if ui
@@ -200,9 +95,11 @@ impl Obstacles {
                 .on_hover_text("Select; drag its arrows in the view")
                 .clicked()
             {
+                // A click on the selected obstacle deselects it.
                 self.selected = (!chosen).then_some(k);
             }
         }
+
         if let Some((k, mark)) = self.chosen(marks) {
             self.fields_ui(ui, cx, k, mark, size);
         }
@@ -221,12 +118,14 @@ impl Obstacles {
         size: f64,
     ) {
         let mut mark = before.clone();
+        // Steps and smallest sizes are relative to the shapes.
         let speed = size * 1e-3;
         let least = size * 1e-3;
         Grid::new("obstacle").num_columns(2).show(ui, |ui| {
-            triple_ui(ui, "Place", ["x", "y", "z"], &mut mark.center, |value| {
+            triple_ui(ui, "Position", ["x", "y", "z"], &mut mark.center, |value| {
                 DragValue::new(value).speed(speed).max_decimals(3)
             });
+
             if mark.form == Form::Box {
                 triple_ui(
                     ui,
@@ -243,24 +142,28 @@ impl Obstacles {
             } else {
                 length_ui(ui, "Radius", &mut mark.radius, speed, least);
             }
+
             if matches!(mark.form, Form::Capsule | Form::Cylinder) {
                 length_ui(ui, "Length", &mut mark.length, speed, least);
             }
+
             if mark.form != Form::Sphere {
                 triple_ui(
                     ui,
-                    "Turned",
+                    "Rotation",
                     ["about x", "about y", "about z"],
                     &mut mark.turned_deg,
                     |value| DragValue::new(value).speed(0.5).suffix("°").max_decimals(1),
                 );
             }
         });
+
         if mark != before {
-            cx.edit_by_hand("Change obstacle", move |document| {
+            cx.edit_continuously("Change obstacle", move |document| {
                 replace(&mut document.blend.obstacles, k, mark)
             });
         }
+
         if ui
             .button("Delete obstacle")
             .on_hover_text("Delete")
@@ -285,20 +188,23 @@ impl Obstacles {
         }
     }
 
-    /// The arrows of the selected one; says whether a hand is on them.
-    pub(super) fn gizmo_ui(&mut self, on: &On<'_>, ui: &Ui, cx: &mut Cx<'_>) -> bool {
+    /// The arrows of the selected one; returns whether the user is on them.
+    pub(super) fn gizmo_ui(&mut self, on: &PaneCanvas<'_>, ui: &Ui, cx: &mut Cx<'_>) -> bool {
         let Some((k, mark)) = self.chosen(&cx.document.blend.obstacles) else {
             return false;
         };
+
         let label = name_of(k, &mark).to_lowercase();
         let Some(place) = gizmo_ui(ui, on.canvas, k, &label, mark.middle()) else {
             return false;
         };
+
         let mark = ObstacleMark {
             center: place.to_array(),
             ..mark
         };
-        cx.edit_by_hand("Move obstacle", move |document| {
+
+        cx.edit_continuously("Move obstacle", move |document| {
             replace(&mut document.blend.obstacles, k, mark)
         });
         true
@@ -355,16 +261,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_seen_is_what_is_in_the_way() {
+    fn the_drawn_obstacle_equals_the_solver_obstacle() {
         for form in Form::ALL {
             let mark = ObstacleMark {
                 turned_deg: [20.0, 30.0, -50.0],
                 ..ObstacleMark::beside(form, DVec3::new(1.0, 2.0, 3.0), 8.0)
             };
-            let (solid, model) = (mark.solid().unwrap(), mark.model());
+            let solid = mark.solid().unwrap();
+            let model = mark.model();
             let seen: Vec<DVec3> = (0..model.vertices.positions.len())
                 .map(|v| model.position(v as u32))
                 .collect();
+
             let on_surface = solid.contacts(&seen, 1.0);
             assert_eq!(on_surface.len(), seen.len());
             assert!(
@@ -375,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_about_x_lays_a_cylinder_along_y() {
+    fn a_rotation_about_x_aligns_a_cylinder_with_y() {
         let mark = ObstacleMark {
             form: Form::Cylinder,
             turned_deg: [90.0, 0.0, 0.0],

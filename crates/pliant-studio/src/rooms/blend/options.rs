@@ -1,10 +1,11 @@
-//! How shapes give way and what they keep.
+//! Contact, material and solver settings of a blend.
 
 use eframe::egui::{ComboBox, DragValue, Slider, Ui};
 use pliant::physics::Cage as PhysicsCage;
 
-use super::setup::{Body, Cage, Setup, Solver};
-use crate::rooms::Cx;
+use crate::engine::context::Cx;
+use crate::model::blend::{Body, Cage, Setup, Solver};
+use crate::widgets::field::ChoiceField;
 
 /// Friction and contact.
 pub(super) fn contact_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
@@ -16,54 +17,58 @@ pub(super) fn contact_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
             .fixed_decimals(2)
             .text("Friction");
         ui.add(slider)
-            .on_hover_text("How much obstacles hold what slides along them")
-            .on_disabled_hover_text("There is no obstacle yet");
+            .on_hover_text("Friction between the shape and obstacles")
+            .on_disabled_hover_text("Add an obstacle first");
     });
+
     ui.checkbox(&mut setup.self_contact, "Self-contact")
-        .on_hover_text("Parts of the surface keep out of each other, such as fingers");
+        .on_hover_text("Prevents the surface from penetrating itself, such as fingers");
     change(cx, "Change contact", setup);
 }
 
-/// What few people change.
+/// Rarely used settings.
 pub(super) fn more_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
+    // Edited on a copy; the document changes only if the copy differs.
     let mut setup = cx.document.blend.clone();
-    ComboBox::from_label("Body")
-        .selected_text(body_label(setup.material.body))
-        .show_ui(ui, |ui| {
-            for body in [Body::Solid, Body::Shell] {
-                ui.selectable_value(&mut setup.material.body, body, body_label(body))
-                    .on_hover_text(body_hint(body));
-            }
-        });
+    ChoiceField {
+        name: "Body",
+        options: &[Body::Solid, Body::Shell],
+        label: body_label,
+        hint: body_hint,
+    }
+    .show(ui, &mut setup.material.body);
+
     term_ui(
         ui,
         "Angles",
-        "The bend of the surface over its edges counts; for cloth and thin skins",
+        "Bending energy of dihedral angles; for cloth and thin skin",
         &mut setup.material.angles,
     );
+
     term_ui(
         ui,
         "Volume",
-        "Volumes count: nothing inside turns over",
+        "Volume energy; prevents inverted elements",
         &mut setup.material.volume,
     );
-    ui.checkbox(&mut setup.material.interior, "Points inside")
-        .on_hover_text("Fill closed shapes with points that hold them from within");
-    ComboBox::from_label("Solver")
-        .selected_text(solver_label(setup.solver))
-        .show_ui(ui, |ui| {
-            for solver in [Solver::Fast, Solver::Tight, Solver::Newton] {
-                ui.selectable_value(&mut setup.solver, solver, solver_label(solver))
-                    .on_hover_text(solver_hint(solver));
-            }
-        });
+
+    ui.checkbox(&mut setup.material.interior, "Interior points")
+        .on_hover_text("Fills closed shapes with interior points and springs");
+    ChoiceField {
+        name: "Solver",
+        options: &[Solver::Fast, Solver::Tight, Solver::Newton],
+        label: solver_label,
+        hint: solver_hint,
+    }
+    .show(ui, &mut setup.solver);
+
     cage_ui(ui, &mut setup);
     change(cx, "Change material", setup);
 }
 
 fn change(cx: &mut Cx<'_>, label: &str, setup: Setup) {
     if setup != cx.document.blend {
-        cx.edit_by_hand(label, move |document| document.blend = setup);
+        cx.edit_continuously(label, move |document| document.blend = setup);
     }
 }
 
@@ -72,22 +77,24 @@ fn term_ui(ui: &mut Ui, name: &str, hint: &str, weight: &mut f64) {
     ui.horizontal(|ui| {
         let mut counts = *weight > 0.0;
         if ui.checkbox(&mut counts, name).on_hover_text(hint).changed() {
+            // Zero switches a term off.
             *weight = if counts { 1.0 } else { 0.0 };
         }
+
         if counts {
             let field = DragValue::new(weight)
                 .range(0.01..=1000.0)
                 .speed(0.02)
                 .prefix("× ");
             ui.add(field)
-                .on_hover_text("How stiff, beside what is usual");
+                .on_hover_text("Relative to the default stiffness");
         }
     });
 }
 
 fn cage_ui(ui: &mut Ui, setup: &mut Setup) {
     let text = match setup.cage {
-        Cage::Auto => "For big meshes",
+        Cage::Auto => "For large meshes",
         Cage::Off => "Never",
         Cage::Vertices(_) => "Always",
     };
@@ -95,18 +102,24 @@ fn cage_ui(ui: &mut Ui, setup: &mut Setup) {
         ComboBox::from_label("Cage")
             .selected_text(text)
             .show_ui(ui, |ui| {
-                let hint = format!("From {} vertices on", PhysicsCage::WORTH_A_CAGE);
-                ui.selectable_value(&mut setup.cage, Cage::Auto, "For big meshes")
+                let hint = format!(
+                    "For meshes with {} or more vertices",
+                    PhysicsCage::CAGE_THRESHOLD
+                );
+                ui.selectable_value(&mut setup.cage, Cage::Auto, "For large meshes")
                     .on_hover_text(hint);
                 ui.selectable_value(&mut setup.cage, Cage::Off, "Never")
-                    .on_hover_text("Balance every vertex");
+                    .on_hover_text("Solve for every vertex");
+
+                // Choosing Always again keeps the number of vertices.
                 let some = if matches!(setup.cage, Cage::Vertices(_)) {
                     setup.cage
                 } else {
                     Cage::Vertices(1500)
                 };
+
                 ui.selectable_value(&mut setup.cage, some, "Always")
-                    .on_hover_text("Faster, and creases less");
+                    .on_hover_text("Faster, with fewer creases");
             });
         if let Cage::Vertices(vertices) = &mut setup.cage {
             ui.add(
@@ -115,7 +128,7 @@ fn cage_ui(ui: &mut Ui, setup: &mut Setup) {
                     .speed(10)
                     .suffix(" vertices"),
             )
-            .on_hover_text("How many are balanced; the others follow");
+            .on_hover_text("Number of solved vertices; the others follow");
         }
     });
 }
@@ -129,23 +142,23 @@ fn body_label(body: Body) -> &'static str {
 
 fn body_hint(body: Body) -> &'static str {
     match body {
-        Body::Solid => "Springs along the surface and through the inside",
-        Body::Shell => "The surface alone; add angles and volume",
+        Body::Solid => "Springs on the surface and through the interior",
+        Body::Shell => "The surface only; combine with angles and volume",
     }
 }
 
 fn solver_label(solver: Solver) -> &'static str {
     match solver {
         Solver::Fast => "Fast",
-        Solver::Tight => "Tight",
+        Solver::Tight => "Accurate",
         Solver::Newton => "Newton",
     }
 }
 
 fn solver_hint(solver: Solver) -> &'static str {
     match solver {
-        Solver::Fast => "Forces balance to a thousandth",
-        Solver::Tight => "Forces balance to a millionth",
-        Solver::Newton => "Newton's method as published: slow",
+        Solver::Fast => "Residual tolerance of one thousandth",
+        Solver::Tight => "Residual tolerance of one millionth",
+        Solver::Newton => "Newton's method of Ma et al. 2012; slow",
     }
 }

@@ -1,19 +1,26 @@
-//! The two pictures: straight lines on the left, balance on the right.
+//! The two viewports of a blend: linear on the left, physical on the right.
 
 use std::sync::Arc;
 
-use eframe::egui::{Color32, ComboBox, Ui};
+use eframe::egui::Ui;
 
 use super::bake::asset_of;
-use super::balance::{Balanced, Ground, Side};
 use super::brush::Tool;
 use super::strain_scale::{StrainScale, most_strain};
-use crate::blob::Blob;
-use crate::rooms::{Cx, Pane, RoomName};
-use crate::shared::Shared;
-use crate::timeline::{TakeFrames, made_frame};
-use crate::view::{Camera, Heat, HeatMap, Model, Paint, Scene, Vertices};
-use crate::work::{Inbox, Latest, Outbox};
+use crate::engine::blend::equilibrium::{BlendBase, BlendResult, BlendSide};
+use crate::engine::color::Srgba;
+use crate::engine::context::Cx;
+use crate::engine::heat::{Heat, HeatMap};
+use crate::engine::surface::Vertices;
+use crate::engine::work::{Inbox, Latest, Outbox};
+use crate::model::blob::Blob;
+use crate::model::camera::Camera;
+use crate::model::room::RoomName;
+use crate::model::shared::Shared;
+use crate::model::timeline::{TakeFrames, made_frame};
+use crate::rooms::Pane;
+use crate::view::{Model, Paint, Scene};
+use crate::widgets::field::{ChoiceField, no_hint};
 
 /// Which pictures there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,7 +31,7 @@ enum Layout {
     Physical,
 }
 
-/// What the shapes are coloured by.
+/// Quantity shown as colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Colors {
     #[default]
@@ -41,17 +48,17 @@ pub(super) struct Picture {
     cameras: Vec<Camera>,
     fixed: Option<(Arc<Vec<u32>>, usize, Paint)>,
     stiffness: Option<(Shared<Vec<f32>>, usize, Paint)>,
-    strain: Option<(Arc<Balanced>, f32)>,
-    /// The frame of a take that is shown, and the one that is wanted.
+    strain: Option<(Arc<BlendResult>, f32)>,
+    /// The frame of a take that is shown, and the one that is requested.
     played: Option<(PlayedFrame, Arc<Vertices>)>,
     wanted: Option<PlayedFrame>,
     player: Option<Player>,
 }
 
-/// Shades frames of takes beside the window.
-type Player = Latest<(PlayedFrame, Arc<Ground>), (PlayedFrame, Arc<Vertices>)>;
+/// Shades frames of takes by a worker.
+type Player = Latest<(PlayedFrame, Arc<BlendBase>), (PlayedFrame, Arc<Vertices>)>;
 
-/// A frame of a take that was made here.
+/// A frame of a take that was made in the studio.
 #[derive(Debug, Clone, PartialEq)]
 struct PlayedFrame {
     blob: Blob,
@@ -60,74 +67,72 @@ struct PlayedFrame {
 
 impl Default for Picture {
     fn default() -> Self {
-        let (layout, colors, scale, cameras) = (
-            Layout::default(),
-            Colors::default(),
-            StrainScale::default(),
-            Vec::new(),
-        );
-        let (fixed, stiffness, strain, played, wanted, player) =
-            (None, None, None, None, None, None);
         Self {
-            layout,
-            colors,
-            scale,
+            layout: Layout::default(),
+            colors: Colors::default(),
+            scale: StrainScale::default(),
             linked: true,
-            cameras,
-            fixed,
-            stiffness,
-            strain,
-            played,
-            wanted,
-            player,
+            cameras: Vec::new(),
+            fixed: None,
+            stiffness: None,
+            strain: None,
+            played: None,
+            wanted: None,
+            player: None,
         }
     }
 }
 
 /// The colour of fixed vertices.
-const FIXED: Color32 = Color32::from_rgb(70, 140, 240);
+const FIXED: Srgba = Srgba::from_rgb(70, 140, 240);
 
 impl Picture {
     /// Pictures, colours and cameras.
     pub(super) fn look_ui(&mut self, ui: &mut Ui) {
         ui.strong("View");
-        ComboBox::from_label("Pictures")
-            .selected_text(layout_label(self.layout))
-            .show_ui(ui, |ui| {
-                for layout in [Layout::SideBySide, Layout::Linear, Layout::Physical] {
-                    ui.selectable_value(&mut self.layout, layout, layout_label(layout));
-                }
-            });
+        ChoiceField {
+            name: "Layout",
+            options: &[Layout::SideBySide, Layout::Linear, Layout::Physical],
+            label: layout_label,
+            hint: no_hint,
+        }
+        .show(ui, &mut self.layout);
+
         let mut strain = self.colors == Colors::Strain;
         ui.checkbox(&mut strain, "Strain colours")
-            .on_hover_text("Red is stretched, blue is pressed together");
+            .on_hover_text("Red is stretched, blue is compressed");
         self.colors = if strain { Colors::Strain } else { Colors::Clay };
+
         if strain {
             self.scale.scale_ui(ui);
         }
+
         ui.checkbox(&mut self.linked, "Same camera")
-            .on_hover_text("Both pictures turn together");
+            .on_hover_text("Links the cameras of both viewports");
     }
 
     /// Lets the camera that was moved take the other along.
     pub(super) fn link_cameras(&mut self, cx: &mut Cx<'_>) {
         let Some([first, second]) = cx
-            .desk
+            .view_state
             .cameras
             .get_mut(&RoomName::Blend)
             .map(|seen| &mut seen[..])
         else {
             return;
         };
+
         let moved =
             |k: usize, camera: &Camera| self.cameras.get(k).is_some_and(|before| before != camera);
         if self.linked && self.layout == Layout::SideBySide {
+            // The camera that was moved in the last frame leads the other.
             if moved(1, &second.camera) && !moved(0, &first.camera) {
                 first.camera = second.camera;
             } else {
                 second.camera = first.camera;
             }
         }
+
         self.cameras = vec![first.camera, second.camera];
     }
 
@@ -137,13 +142,13 @@ impl Picture {
         self.layout == Layout::Physical || (self.layout == Layout::SideBySide && pane == 1)
     }
 
-    /// What a pane shows.
+    /// Contents of a pane.
     #[must_use]
-    pub(super) fn side<'a>(&self, pane: usize, balanced: &'a Balanced) -> &'a Side {
+    pub(super) fn side<'a>(&self, pane: usize, blend_result: &'a BlendResult) -> &'a BlendSide {
         if self.is_physical(pane) {
-            &balanced.physical
+            &blend_result.physical
         } else {
-            &balanced.linear
+            &blend_result.linear
         }
     }
 
@@ -151,7 +156,7 @@ impl Picture {
     pub(super) fn panes(
         &mut self,
         cx: &Cx<'_>,
-        shown: Option<&Arc<Balanced>>,
+        shown: Option<&Arc<BlendResult>>,
         tool: Tool,
         obstacles: &[Model],
         empty: &str,
@@ -161,55 +166,68 @@ impl Picture {
         } else {
             1
         };
+        // Other shapes are another subject, which the camera frames again.
         let subject = format!("{} {:?}", asset_of(cx.document), cx.document.blend.shapes);
         let played = self.played_frame(cx, shown);
-        let paints = shown.map(|balanced| self.paints(cx, balanced, tool));
+        let paints = shown.map(|blend_result| self.paints(cx, blend_result, tool));
+
         let pane = |k: usize| {
             let title = if self.is_physical(k) {
                 "Physical"
             } else {
                 "Linear"
             };
+
             let mut pane = Pane {
                 title: title.into(),
                 subject: subject.clone(),
                 empty: empty.into(),
                 ..Pane::default()
             };
-            if let Some((balanced, [linear, physical])) = shown.zip(paints.as_ref()) {
-                let side = self.side(k, balanced);
+
+            if let Some((blend_result, [linear, physical])) = shown.zip(paints.as_ref()) {
+                let side = self.side(k, blend_result);
+                // A playing take replaces the physical blend.
                 let take = played.clone().filter(|_| self.is_physical(k));
                 let own = if self.is_physical(k) {
                     physical
                 } else {
                     linear
                 };
+
                 let paint = if take.is_some() {
                     Paint::Plain(Model::CLAY)
                 } else {
                     own.clone()
                 };
+
                 let model = Model::new(
-                    balanced.ground.surface.clone(),
+                    blend_result.ground.surface.clone(),
                     take.unwrap_or_else(|| side.vertices.clone()),
                 )
                 .with_paint(paint);
+
                 pane.scene = Scene {
                     models: std::iter::once(model)
                         .chain(obstacles.iter().cloned())
                         .collect(),
                 };
             }
+
             pane
         };
+
         (0..count).map(pane).collect()
     }
 
     /// The colours of both sides, made when what they show changes.
-    fn paints(&mut self, cx: &Cx<'_>, balanced: &Arc<Balanced>, tool: Tool) -> [Paint; 2] {
-        let (setup, count) = (&cx.document.blend, balanced.linear.positions.len());
+    fn paints(&mut self, cx: &Cx<'_>, blend_result: &Arc<BlendResult>, tool: Tool) -> [Paint; 2] {
+        let setup = &cx.document.blend;
+        let count = blend_result.linear.positions.len();
         match tool {
             Tool::Fix => {
+                // Colour arrays are kept while their input is the same, so that they are uploaded
+                // once.
                 let known = self
                     .fixed
                     .take()
@@ -224,6 +242,7 @@ impl Picture {
                     .stiffness
                     .take()
                     .filter(|(of, size, _)| of.is(&setup.stiffness) && *size == count);
+
                 let make = || {
                     (
                         setup.stiffness.clone(),
@@ -231,6 +250,7 @@ impl Picture {
                         stiffness_paint(&setup.stiffness, count),
                     )
                 };
+
                 let (.., paint) = self.stiffness.insert(known.unwrap_or_else(make));
                 [paint.clone(), paint.clone()]
             }
@@ -238,12 +258,13 @@ impl Picture {
                 let known = self
                     .strain
                     .take()
-                    .filter(|(of, _)| Arc::ptr_eq(of, balanced));
-                let (_, most) = self
-                    .strain
-                    .insert(known.unwrap_or_else(|| (balanced.clone(), most_strain(balanced))));
+                    .filter(|(of, _)| Arc::ptr_eq(of, blend_result));
+                let (_, most) = self.strain.insert(
+                    known.unwrap_or_else(|| (blend_result.clone(), most_strain(blend_result))),
+                );
+
                 self.scale.fit(*most);
-                [&balanced.linear, &balanced.physical]
+                [&blend_result.linear, &blend_result.physical]
                     .map(|side| strain_paint(side, self.scale.range()))
             }
             Tool::Select | Tool::Anchor => [const { Paint::Plain(Model::CLAY) }; 2],
@@ -261,13 +282,15 @@ impl Picture {
     fn played_frame(
         &mut self,
         cx: &Cx<'_>,
-        shown: Option<&Arc<Balanced>>,
+        shown: Option<&Arc<BlendResult>>,
     ) -> Option<Arc<Vertices>> {
         // A frame that cannot be read is not shown: the take's own panel says why.
-        if let Some(Ok(played)) = self.player.as_ref().and_then(Latest::answer) {
+        if let Some(Ok(played)) = self.player.as_ref().and_then(Latest::result) {
             self.played = Some(played);
         }
-        let (timeline, ground) = (&cx.document.timeline, &shown?.ground);
+
+        let timeline = &cx.document.timeline;
+        let ground = &shown?.ground;
         let take = timeline
             .take(timeline.playing_take.as_deref()?)
             .filter(|take| take.of == asset_of(cx.document))?;
@@ -277,21 +300,25 @@ impl Picture {
         if !cx.clock.playing || take.frame_count == 0 {
             return None;
         }
+
         let frame = (cx.clock.frame.max(0.0) as usize).min(take.frame_count as usize - 1);
         let wanted = PlayedFrame {
             blob: blob.clone(),
             frame,
         };
+
         if self.wanted.as_ref() != Some(&wanted) {
             let worker = self
                 .player
                 .get_or_insert_with(|| Latest::new("Playing", cx.wake.clone(), play));
-            worker.ask((wanted.clone(), ground.clone()));
+            worker.send((wanted.clone(), ground.clone()));
             self.wanted = Some(wanted);
         }
+
         let fits = |(of, vertices): &&(PlayedFrame, Arc<Vertices>)| {
             of.blob == *blob && vertices.positions.len() == ground.mesh.vertex_count()
         };
+
         self.played
             .as_ref()
             .filter(fits)
@@ -300,27 +327,31 @@ impl Picture {
 }
 
 /// Shades frames, the newest first.
-fn play(inbox: &Inbox<(PlayedFrame, Arc<Ground>)>, outbox: &Outbox<(PlayedFrame, Arc<Vertices>)>) {
+fn play(
+    inbox: &Inbox<(PlayedFrame, Arc<BlendBase>)>,
+    outbox: &Outbox<(PlayedFrame, Arc<Vertices>)>,
+) {
     while let Some((wanted, ground)) = inbox.next() {
         let positions = made_frame(&wanted.blob, wanted.frame, ground.mesh.vertex_count());
         let positions =
             positions.map(|positions| positions.iter().map(|p| p.as_dvec3()).collect::<Vec<_>>());
         let vertices = positions.map(|positions| Vertices::of(&ground.mesh, &positions));
+
         outbox.put(
             vertices
                 .map(|vertices| (wanted, vertices))
-                .ok_or_else(|| "The take is of another mesh.".to_owned()),
+                .ok_or_else(|| "The take belongs to another mesh.".to_owned()),
         );
     }
 }
 
 fn fixed_paint(fixed: &[u32], count: usize) -> Paint {
-    let mut colors = vec![Model::CLAY; count];
-    fixed.iter().for_each(|&vertex| {
+    let mut colors = vec![Srgba::CLAY; count];
+    for &vertex in fixed {
         if let Some(color) = colors.get_mut(vertex as usize) {
             *color = FIXED;
         }
-    });
+    }
     Paint::Colors(Arc::new(colors))
 }
 
@@ -333,7 +364,7 @@ fn stiffness_paint(stiffness: &[f32], count: usize) -> Paint {
     )
 }
 
-fn strain_paint(side: &Side, range: [f32; 2]) -> Paint {
+fn strain_paint(side: &BlendSide, range: [f32; 2]) -> Paint {
     Paint::Heat(Heat {
         values: side.strains.clone(),
         range,

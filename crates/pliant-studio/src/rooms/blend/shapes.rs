@@ -1,16 +1,16 @@
-//! Which shapes are blended, and how much of each.
+//! The shapes of a blend and their weights.
 
 use eframe::egui::{Button, ComboBox, DragValue, Slider, Ui};
 
-use super::arrivals::{ALL_SHAPES, ONE_SHAPE};
-use super::balance::Source;
-use super::setup::{Setup, ShapeMark};
 use super::triangle::{triangle_ui, with_weight};
-use crate::command::{Command, Wanted};
-use crate::dialog::Request;
-use crate::library::Slot;
-use crate::panels::{AssetField, asset_field_ui, asset_kinds};
-use crate::rooms::Cx;
+use crate::engine::blend::arrivals::{ALL_SHAPES, ONE_SHAPE};
+use crate::engine::blend::equilibrium::Source;
+use crate::engine::command::{Command, RoomFileRequest};
+use crate::engine::context::Cx;
+use crate::engine::file_request::FileRequest;
+use crate::engine::library::AssetState;
+use crate::model::blend::{Setup, ShapeMark};
+use crate::widgets::{AssetField, asset_field_ui, asset_kinds};
 
 /// What shapes are called in lists.
 const LETTERS: [&str; Setup::MOST_SHAPES] = ["A", "B", "C"];
@@ -22,9 +22,9 @@ const BUILT_IN: [&str; 3] = ["specimen:bar", "specimen:bar#bend@24", "specimen:h
 pub(super) enum Sources {
     /// All of them.
     Ready(Vec<Source>),
-    /// They are on their way.
+    /// They are in progress.
     Coming,
-    /// One is missing; the sentence says why and what to do.
+    /// One is missing; the message says why and what to do.
     Missing(String),
 }
 
@@ -34,8 +34,10 @@ pub(super) fn sources(cx: &mut Cx<'_>) -> Sources {
     if setup.shapes.len() < 2 {
         return Sources::Missing("Choose two shapes to blend, on the right.".into());
     }
+
     let mut found = Vec::new();
     for shape in &setup.shapes {
+        // A shape without an asset is a target of the character.
         let rig = if shape.asset.is_empty() {
             match (cx.posed, cx.document.character.asset.is_empty()) {
                 (Some(posed), _) => posed.rig.clone(),
@@ -48,22 +50,25 @@ pub(super) fn sources(cx: &mut Cx<'_>) -> Sources {
             }
         } else {
             match cx.library.get(&shape.asset) {
-                Slot::Ready(loaded) => loaded.rig.clone(),
-                Slot::Loading => return Sources::Coming,
-                Slot::Failed(sentence) => return Sources::Missing(sentence),
+                AssetState::Ready(loaded) => loaded.rig.clone(),
+                AssetState::Loading => return Sources::Coming,
+                AssetState::Failed(message) => return Sources::Missing(message),
             }
         };
+
         if !shape.target.is_empty() && rig.slider_named(&shape.target).is_err() {
             return Sources::Missing(format!(
                 "The rig has no target '{}'. Choose another shape.",
                 shape.target
             ));
         }
+
         found.push(Source {
             rig,
             target: shape.target.clone(),
         });
     }
+
     Sources::Ready(found)
 }
 
@@ -75,7 +80,7 @@ pub(super) struct Chooser {
 
 impl Chooser {
     /// Fields show the files that the shapes have.
-    pub(super) fn forget_typed(&mut self) {
+    pub(super) fn clear_typed(&mut self) {
         self.typed = Default::default();
     }
 
@@ -89,11 +94,12 @@ impl Chooser {
         for (k, (typed, shape)) in self.typed.iter_mut().zip(&mut shapes).enumerate() {
             shape_ui(ui, cx, k, typed, shape);
         }
+
         ui.horizontal(|ui| {
             if shapes.len() == 2
                 && ui
                     .button("Add third shape")
-                    .on_hover_text("Blend in a triangle; it has no weight yet")
+                    .on_hover_text("Blend three shapes; the new shape has weight 0")
                     .clicked()
             {
                 let third = next_shape(cx, &shapes);
@@ -102,13 +108,15 @@ impl Chooser {
             if shapes.len() == 3
                 && ui
                     .button("Remove shape C")
-                    .on_hover_text("Blend along a line")
+                    .on_hover_text("Blend two shapes")
                     .clicked()
             {
                 shapes.pop();
             }
         });
+
         if shapes != cx.document.blend.shapes {
+            // The text fields show the new shapes.
             self.typed = Default::default();
             cx.edit("Choose shape", move |document| {
                 document.blend.choose(shapes)
@@ -124,30 +132,36 @@ fn first_shapes_ui(ui: &mut Ui, cx: &mut Cx<'_>, shapes: &mut Vec<ShapeMark>) {
     let targets = ui.add_enabled(able, Button::new("Blend targets of the character"));
     let targets =
         targets.on_disabled_hover_text("There is no character yet: open one, or blend files.");
+
     if targets.clicked() {
+        // The neutral shape and the first target make a blend at once.
         *shapes = vec![ShapeMark::neutral()];
         shapes.push(next_shape(cx, shapes));
     }
+
     if ui
         .button("Blend files…")
         .on_hover_text("Choose two or three files that are poses of one mesh")
         .clicked()
     {
-        let (title, action) = ("Choose two or three shapes".into(), "Blend".into());
-        let request = Request {
+        let title = "Choose two or three shapes".into();
+        let action = "Blend".into();
+        let request = FileRequest {
             title,
             action,
             kinds: asset_kinds(),
-            ..Request::default()
+            ..FileRequest::default()
         };
-        cx.command(Command::AskFiles(Wanted {
+
+        cx.command(Command::AskFiles(RoomFileRequest {
             what: ALL_SHAPES,
             request,
         }));
     }
+
     if ui
         .button("Blend a bar")
-        .on_hover_text("Try it on what is built in: a bar that bends")
+        .on_hover_text("Try the built-in example: a bending bar")
         .clicked()
     {
         *shapes = vec![
@@ -164,20 +178,24 @@ fn shape_ui(
     typed: &mut Option<String>,
     shape: &mut ShapeMark,
 ) {
-    let (letter, targets) = (LETTERS[k], targets_of(cx, shape));
+    let letter = LETTERS[k];
+    let targets = targets_of(cx, shape);
     ComboBox::from_label(format!("Shape {letter}"))
         .selected_text(shape.name())
         .width(160.0)
         .show_ui(ui, |ui| {
+            // A shape without a target is the mesh itself.
             let still = if shape.asset.is_empty() {
                 "Neutral"
             } else {
-                "As it stands"
+                "As in the file"
             };
+
             ui.selectable_value(&mut shape.target, String::new(), still);
             for target in targets {
                 ui.selectable_value(&mut shape.target, target.clone(), target);
             }
+
             ui.separator();
             if shape.asset.is_empty() {
                 if ui.button("From a file …").clicked() {
@@ -187,6 +205,7 @@ fn shape_ui(
                 *shape = ShapeMark::neutral();
             }
         });
+
     if !shape.asset.is_empty() {
         file_ui(ui, cx, k, typed, shape);
     }
@@ -209,6 +228,7 @@ fn file_ui(
         what: ONE_SHAPE[k],
         kinds: asset_kinds,
     };
+
     let text = typed.get_or_insert_with(|| shape.asset.clone());
     if let Some(chosen) = asset_field_ui(ui, &field, text, cx) {
         *shape = ShapeMark {
@@ -217,7 +237,7 @@ fn file_ui(
         };
         *typed = None;
     } else if !ui.ctx().egui_wants_keyboard_input() {
-        // What was typed and left counts no more than what undo took back.
+        // Abandoned text is replaced by the value of the document, also after undo.
         *typed = None;
     }
 }
@@ -235,8 +255,8 @@ fn targets_of(cx: &mut Cx<'_>, shape: &ShapeMark) -> Vec<String> {
     })
 }
 
-/// The next shape that the last one's rig offers: a target that is not blended yet, or the rig as
-/// it stands.
+/// The next shape that the last one's rig offers: a target that is not blended yet, or the rig in
+/// its current state.
 fn next_shape(cx: &mut Cx<'_>, shapes: &[ShapeMark]) -> ShapeMark {
     let last = shapes.last().cloned().unwrap_or_default();
     let targets = targets_of(cx, &last);
@@ -244,16 +264,20 @@ fn next_shape(cx: &mut Cx<'_>, shapes: &[ShapeMark]) -> ShapeMark {
         .iter()
         .position(|target| *target == last.target)
         .map_or(0, |at| at + 1);
+
     let (before, behind) = targets.split_at(after);
     let mark = |target: &String| ShapeMark {
         asset: last.asset.clone(),
         target: target.clone(),
     };
+
+    // The next target in the order of the rig, starting again at the first.
     let free = behind
         .iter()
         .chain(before)
         .map(mark)
         .find(|mark| !shapes.contains(mark));
+
     free.unwrap_or(ShapeMark {
         target: String::new(),
         ..last
@@ -264,13 +288,15 @@ fn next_shape(cx: &mut Cx<'_>, shapes: &[ShapeMark]) -> ShapeMark {
 pub(super) fn weights_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let setup = &cx.document.blend;
     ui.strong("Blend");
+    // Two shapes have a slider, three a triangle.
     let moved = match setup.weights[..] {
         [_, b] => slider_ui(ui, setup, b),
         [a, b, c] => triangle_of_three_ui(ui, setup, [a, b, c]),
         _ => None,
     };
+
     if let Some(weights) = moved {
-        cx.edit_by_hand("Blend shapes", move |document| {
+        cx.edit_continuously("Blend shapes", move |document| {
             document.blend.weights = weights
         });
     }
@@ -283,6 +309,7 @@ fn slider_ui(ui: &mut Ui, setup: &Setup, b: f64) -> Option<Vec<f64>> {
         .suffix(" %")
         .fixed_decimals(0)
         .text("Weight");
+
     let moved = ui
         .add(slider)
         .on_hover_text("From the first shape to the second")
@@ -290,12 +317,15 @@ fn slider_ui(ui: &mut Ui, setup: &Setup, b: f64) -> Option<Vec<f64>> {
     let [first, second, ..] = &setup.shapes[..] else {
         return None;
     };
+
+    // Buttons for the ends and the middle.
     let jumps = [
         (0.0, first.name()),
         (50.0, "Half way"),
         (100.0, second.name()),
     ];
     let mut jumped = false;
+
     ui.horizontal(|ui| {
         for (goal, name) in jumps {
             if ui
@@ -307,6 +337,7 @@ fn slider_ui(ui: &mut Ui, setup: &Setup, b: f64) -> Option<Vec<f64>> {
             }
         }
     });
+
     (moved || jumped).then(|| vec![1.0 - percent / 100.0, percent / 100.0])
 }
 
@@ -316,6 +347,7 @@ fn triangle_of_three_ui(ui: &mut Ui, setup: &Setup, weights: [f64; 3]) -> Option
         .vertical_centered(|ui| triangle_ui(ui, "Blend of three shapes", names, weights))
         .inner
         .map(|w| w.to_vec());
+
     ui.horizontal_wrapped(|ui| {
         for (k, name) in names.into_iter().enumerate() {
             let mut percent = 100.0 * weights[k];
@@ -325,13 +357,16 @@ fn triangle_of_three_ui(ui: &mut Ui, setup: &Setup, weights: [f64; 3]) -> Option
                 .prefix(format!("{name} "))
                 .suffix(" %")
                 .fixed_decimals(0);
-            let field = ui.add(field).on_hover_text(format!("How much of {name}"));
+
+            let field = ui.add(field).on_hover_text(format!("Weight of {name}"));
             let info = || eframe::egui::WidgetInfo {
-                label: Some(format!("How much of {name}")),
+                label: Some(format!("Weight of {name}")),
                 ..eframe::egui::WidgetInfo::drag_value(true, percent)
             };
+
             field.widget_info(info);
             if field.changed() {
+                // The other two share the rest in their present ratio.
                 moved = Some(with_weight(&weights, k, percent / 100.0));
             }
         }

@@ -1,9 +1,9 @@
-//! What the ends of the strain's colours stand for: a chosen number, or one that fits and stays
-//! while a hand drags.
+//! The range of the strain colours: a chosen value, or an automatic one that is constant during a
+//! drag.
 
 use eframe::egui::{ComboBox, Ui};
 
-use super::balance::{Balanced, Side};
+use crate::engine::blend::equilibrium::{BlendResult, BlendSide};
 
 /// Ends of the colours in percent that are offered, and among which an automatic one is found.
 const ENDS: [f32; 6] = [2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
@@ -11,7 +11,7 @@ const ENDS: [f32; 6] = [2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
 /// The scale of the strain's colours.
 #[derive(Debug, Default)]
 pub(super) struct StrainScale {
-    /// The end that a person chose; automatic where there is none.
+    /// The end that the user chose; automatic where there is none.
     chosen: Option<f32>,
     /// The automatic end.
     fitted: Option<f32>,
@@ -20,7 +20,7 @@ pub(super) struct StrainScale {
 }
 
 impl StrainScale {
-    /// The choice, and whether a hand drags now.
+    /// The choice, and whether the user drags now.
     pub(super) fn scale_ui(&mut self, ui: &mut Ui) {
         self.held = ui.input(|input| input.pointer.any_down());
         let text =
@@ -32,12 +32,13 @@ impl StrainScale {
                     ui.selectable_value(&mut self.chosen, end, text(end));
                 }
             });
+
         list.response.on_hover_text(
-            "What the darkest red and blue stand for; Auto fits the shapes when you let go",
+            "The strain of the darkest red and blue; Auto adapts when the mouse button is released",
         );
     }
 
-    /// Fits the automatic end to the greatest strain, unless a hand drags and there is one.
+    /// Fits the automatic end to the greatest strain, unless the user drags and there is one.
     pub(super) fn fit(&mut self, most: f32) {
         if !self.held || self.fitted.is_none() {
             self.fitted = Some(fitting_end(most));
@@ -53,11 +54,11 @@ impl StrainScale {
 }
 
 /// The greatest strain of both sides, either way.
-pub(super) fn most_strain(balanced: &Balanced) -> f32 {
-    most(&balanced.linear).max(most(&balanced.physical))
+pub(super) fn most_strain(blend_result: &BlendResult) -> f32 {
+    most(&blend_result.linear).max(most(&blend_result.physical))
 }
 
-fn most(side: &Side) -> f32 {
+fn most(side: &BlendSide) -> f32 {
     side.strains
         .iter()
         .fold(0.0, |most, strain| most.max(strain.abs()))
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_automatic_end_is_the_least_that_holds_all() {
+    fn the_automatic_range_is_the_smallest_that_contains_all_strains() {
         assert_eq!(
             [0.0, 2.0, 2.1, 49.0, 300.0].map(fitting_end),
             [2.0, 2.0, 5.0, 50.0, 300.0]
@@ -82,16 +83,18 @@ mod tests {
     }
 
     #[test]
-    fn an_automatic_end_stays_while_a_hand_drags_and_fits_again_when_it_lets_go() {
+    fn the_automatic_range_is_constant_during_a_drag() {
         let mut scale = StrainScale {
             held: true,
             ..StrainScale::default()
         };
+
         let mut end = |held, most| {
             scale.held = held;
             scale.fit(most);
             scale.range()[1]
         };
+
         assert_eq!(
             [
                 end(true, 4.0),
@@ -104,12 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_end_stays_whatever_fits() {
+    fn a_chosen_range_does_not_change() {
         let scale = StrainScale {
             chosen: Some(20.0),
             fitted: Some(5.0),
             held: false,
         };
+
         assert_eq!(scale.range(), [-20.0, 20.0]);
         assert_eq!(
             StrainScale {

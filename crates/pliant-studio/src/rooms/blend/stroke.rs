@@ -1,11 +1,11 @@
-//! What a stroke of the brush covers, found beside the window.
+//! Worker that computes the vertices that a brush stroke covers.
 //!
-//! A stroke remembers what was there before it and how much of each vertex it covered, so that a
-//! slow hand paints the same as a fast one.
+//! A stroke stores the values before it and the coverage of each vertex, so that a slow stroke
+//! paints the same as a fast one.
 //!
-//! **Ours.** Rays and distances along a big surface take longer than a frame. The whole stroke so
-//! far is the question and the newest one wins; the worker keeps what it covered already, so that
-//! each dab is looked up once.
+//! **Implementation.** Rays and distances on a large surface take longer than a frame. A request is
+//! the whole stroke so far, and the newest request wins; the worker keeps its coverage, so that
+//! each dab is computed once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,38 +13,38 @@ use std::sync::Arc;
 use eframe::egui::Pos2;
 use pliant::mesh::{ExactGeodesics, SurfacePoint, TrianglePoint};
 
-use super::balance::Ground;
-use crate::shared::Shared;
+use crate::engine::blend::equilibrium::BlendBase;
+use crate::engine::work::{Inbox, Latest, Outbox, Wake};
+use crate::model::shared::Shared;
 use crate::view::{Ray, Scene};
-use crate::work::{Inbox, Latest, Outbox, Wake};
 
-/// A stroke on its way.
+/// A stroke in progress.
 #[derive(Clone)]
 pub(super) struct Stroke {
     /// Unlike those of other strokes.
     pub(super) serial: u64,
-    /// The gesture to whose step it belongs.
+    /// The gesture whose undo step it joins.
     pub(super) gesture: u64,
     /// The shape.
-    pub(super) ground: Arc<Ground>,
+    pub(super) ground: Arc<BlendBase>,
     /// Its radius along the surface.
     pub(super) radius: f64,
-    /// What it leaves.
-    pub(super) paint: Paint,
+    /// Its result.
+    pub(super) paint: BrushPaint,
     /// Fixed vertices and stiffness before it.
     pub(super) before: (Arc<Vec<u32>>, Shared<Vec<f32>>),
     /// What the rays go through; the shape is the first model.
     pub(super) scene: Scene,
-    /// Rays from the eye to its places.
+    /// Rays from the camera to its places.
     pub(super) dabs: Vec<Ray>,
     /// Where the pointer was last, and whether there is a dab.
     pub(super) last: Pos2,
     pub(super) rests: bool,
 }
 
-/// What a stroke leaves.
+/// Result of a stroke.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Paint {
+pub(super) struct BrushPaint {
     /// Whether it takes away.
     pub(super) erases: bool,
     /// The stiffness that it paints; without one it fixes.
@@ -55,12 +55,12 @@ pub(super) struct Paint {
 pub(super) struct Painted {
     /// The gesture of the stroke.
     pub(super) gesture: u64,
-    /// What it left.
-    pub(super) coat: Coat,
+    /// Its result.
+    pub(super) values: PaintedValues,
 }
 
-/// What a stroke left.
-pub(super) enum Coat {
+/// Result of a stroke.
+pub(super) enum PaintedValues {
     /// The fixed vertices, ascending.
     Fixed(Arc<Vec<u32>>),
     /// The stiffness of each vertex.
@@ -69,7 +69,7 @@ pub(super) enum Coat {
 
 impl Stroke {
     /// Whether another stroke that follows at once is more of the same.
-    pub(super) fn goes_on_as(&self, next: &Self) -> bool {
+    pub(super) fn continues_as(&self, next: &Self) -> bool {
         let alike = (self.radius, self.paint) == (next.radius, next.paint)
             && Arc::ptr_eq(&self.ground, &next.ground);
         alike && self.gesture + 1 == next.gesture
@@ -82,21 +82,23 @@ pub(super) fn start(wake: Wake) -> Latest<Stroke, Painted> {
         "The brush",
         wake,
         |inbox: &Inbox<Stroke>, outbox: &Outbox<Painted>| {
-            let mut easel: Option<Easel> = None;
+            let mut coverage: Option<StrokeCoverage> = None;
             while let Some(stroke) = inbox.next() {
-                let kept = easel
+                // The coverage is kept as long as the shape is the same.
+                let kept = coverage
                     .take()
-                    .filter(|easel| Arc::ptr_eq(&easel.ground, &stroke.ground));
-                let easel = easel.insert(kept.unwrap_or_else(|| Easel::new(&stroke.ground)));
-                outbox.put(Ok(easel.painted(&stroke)));
+                    .filter(|coverage| Arc::ptr_eq(&coverage.ground, &stroke.ground));
+                let coverage =
+                    coverage.insert(kept.unwrap_or_else(|| StrokeCoverage::new(&stroke.ground)));
+                outbox.put(Ok(coverage.painted(&stroke)));
             }
         },
     )
 }
 
 /// A shape and what the stroke on it has covered so far.
-struct Easel {
-    ground: Arc<Ground>,
+struct StrokeCoverage {
+    ground: Arc<BlendBase>,
     geodesics: Option<ExactGeodesics>,
     serial: u64,
     /// Dabs that are done.
@@ -105,8 +107,8 @@ struct Easel {
     covered: BTreeMap<u32, f32>,
 }
 
-impl Easel {
-    fn new(ground: &Arc<Ground>) -> Self {
+impl StrokeCoverage {
+    fn new(ground: &Arc<BlendBase>) -> Self {
         let geodesics = ground.geodesics.clone();
         Self {
             ground: ground.clone(),
@@ -118,19 +120,24 @@ impl Easel {
     }
 
     fn painted(&mut self, stroke: &Stroke) -> Painted {
+        // Another stroke starts without coverage.
         if self.serial != stroke.serial || self.done > stroke.dabs.len() {
             (self.serial, self.done, self.covered) = (stroke.serial, 0, BTreeMap::new());
         }
         for dab in &stroke.dabs[self.done..] {
             self.cover(stroke, dab);
         }
+
         self.done = stroke.dabs.len();
         let (fixed, stiffness) = &stroke.before;
-        let coat = match stroke.paint.stiffness {
-            None => Coat::Fixed(Arc::new(fixes(fixed, &self.covered, stroke.paint.erases))),
+        let values = match stroke.paint.stiffness {
+            None => {
+                PaintedValues::Fixed(Arc::new(fixes(fixed, &self.covered, stroke.paint.erases)))
+            }
             Some(painted) => {
+                // Erasing restores the neutral stiffness 1.
                 let painted = if stroke.paint.erases { 1.0 } else { painted };
-                Coat::Stiffness(
+                PaintedValues::Stiffness(
                     stiffens(
                         stiffness,
                         &self.covered,
@@ -141,21 +148,25 @@ impl Easel {
                 )
             }
         };
+
         Painted {
             gesture: stroke.gesture,
-            coat,
+            values,
         }
     }
 
     /// Covers what is within the radius, less towards its rim.
     fn cover(&mut self, stroke: &Stroke, dab: &Ray) {
+        // The shape is the first model; obstacles hide it.
         let Some(hit) = stroke.scene.pick(dab).filter(|hit| hit.model == 0) else {
             return;
         };
+
         let source = SurfacePoint::InTriangle(TrianglePoint {
             triangle: hit.triangle,
             barycentric: hit.barycentric,
         });
+
         let Some(Ok(disc)) = self
             .geodesics
             .as_mut()
@@ -163,14 +174,16 @@ impl Easel {
         else {
             return;
         };
+
         for (&vertex, &distance) in disc.vertices.iter().zip(&disc.distances) {
             let covered = self.covered.entry(vertex).or_insert(0.0);
+            // A dab never removes coverage, so that a slow stroke paints no more than a fast one.
             *covered = covered.max(falloff(distance / stroke.radius) as f32);
         }
     }
 }
 
-/// From 1 in the middle to 0 at the rim, flat at both.
+/// From 1 in the centre to 0 at the rim, flat at both.
 fn falloff(share: f64) -> f64 {
     let share = share.clamp(0.0, 1.0);
     1.0 - share * share * (3.0 - 2.0 * share)
@@ -183,6 +196,7 @@ fn fixes(before: &[u32], covered: &BTreeMap<u32, f32>, erases: bool) -> Vec<u32>
         .copied()
         .filter(|vertex| !covered.contains_key(vertex))
         .collect();
+
     if !erases {
         fixed.extend(covered.keys());
         fixed.sort_unstable();
@@ -203,11 +217,15 @@ fn stiffens(
     } else {
         vec![1.0; vertex_count]
     };
+
     for (&vertex, &covered) in covered {
         if let Some(value) = map.get_mut(vertex as usize) {
+            // Geometric interpolation: stiffness is a ratio.
             *value = value.powf(1.0 - covered) * painted.powf(covered);
         }
     }
+
+    // A uniform map is stored as none.
     if map.iter().all(|value| (value - 1.0).abs() < 1e-3) {
         Vec::new()
     } else {
@@ -218,7 +236,8 @@ fn stiffens(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::{Model, Surface};
+    use crate::engine::surface::Surface;
+    use crate::view::Model;
     use pliant::mesh::glam::DVec3;
     use pliant::mesh::shapes::icosphere;
 
@@ -229,14 +248,14 @@ mod tests {
     }
 
     #[test]
-    fn a_stroke_adds_to_the_fixed_vertices_or_takes_away() {
+    fn a_stroke_adds_or_removes_fixed_vertices() {
         let covered = covered(&[(2, 0.5), (4, 1.0)]);
         assert_eq!(fixes(&[1, 4, 7], &covered, false), [1, 2, 4, 7]);
         assert_eq!(fixes(&[1, 4, 7], &covered, true), [1, 7]);
     }
 
     #[test]
-    fn stiffness_goes_in_ratios_from_what_was_there_to_what_is_painted() {
+    fn painted_stiffness_is_interpolated_geometrically() {
         let painted = stiffens(&BEFORE, &covered(&[(0, 1.0), (1, 0.5)]), 9.0, 3);
         assert!(
             painted
@@ -249,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn paint_of_another_mesh_is_not_kept() {
+    fn paint_of_another_mesh_is_dropped() {
         assert_eq!(
             stiffens(&BEFORE, &covered(&[(0, 1.0)]), 2.0, 4),
             [2.0, 1.0, 1.0, 1.0]
@@ -259,7 +278,7 @@ mod tests {
     /// A stroke over a ball of radius 1, seen from far along z.
     fn stroke(dabs: usize) -> Stroke {
         let mesh = icosphere(4);
-        let ground = Ground {
+        let ground = BlendBase {
             surface: Surface::of(&mesh),
             notes: Vec::new(),
             cage: None,
@@ -267,16 +286,18 @@ mod tests {
             size: 2.0,
             mesh: mesh.clone(),
         };
+
         let ray = |k: usize| Ray {
             origin: DVec3::new(0.02 + 0.1 * k as f64, 0.03, 9.0),
             direction: DVec3::NEG_Z,
         };
+
         Stroke {
             serial: 3,
             gesture: 7,
             ground: Arc::new(ground),
             radius: 0.2,
-            paint: Paint {
+            paint: BrushPaint {
                 erases: false,
                 stiffness: None,
             },
@@ -289,19 +310,21 @@ mod tests {
     }
 
     #[test]
-    fn a_stroke_that_grows_covers_what_it_covers_at_once_and_all_that_is_near() {
+    fn an_incremental_stroke_covers_the_same_as_the_whole_stroke() {
         let whole = stroke(5);
-        let mut growing = Easel::new(&whole.ground);
+        let mut growing = StrokeCoverage::new(&whole.ground);
         for dabs in 1..=5 {
             growing.painted(&Stroke {
                 dabs: whole.dabs[..dabs].to_vec(),
                 ..whole.clone()
             });
         }
-        let mut at_once = Easel::new(&whole.ground);
-        let Coat::Fixed(fixed) = at_once.painted(&whole).coat else {
+
+        let mut at_once = StrokeCoverage::new(&whole.ground);
+        let PaintedValues::Fixed(fixed) = at_once.painted(&whole).values else {
             panic!("it fixes")
         };
+
         assert_eq!(growing.covered, at_once.covered);
         // Along a sphere of radius 1 the distance is the angle; polyhedra are a little shorter.
         let places: Vec<DVec3> = whole
@@ -313,6 +336,7 @@ mod tests {
                     .normalize()
             })
             .collect();
+
         for (vertex, place) in whole.ground.mesh.positions().iter().enumerate() {
             let nearest = places
                 .iter()
@@ -325,18 +349,20 @@ mod tests {
     }
 
     #[test]
-    fn another_stroke_begins_with_nothing_covered() {
+    fn a_new_stroke_begins_without_coverage() {
         let first = stroke(5);
         let second = Stroke {
             serial: 4,
             dabs: first.dabs[4..].to_vec(),
             ..first.clone()
         };
-        let mut easel = Easel::new(&first.ground);
-        easel.painted(&first);
-        easel.painted(&second);
-        let mut alone = Easel::new(&first.ground);
+
+        let mut coverage = StrokeCoverage::new(&first.ground);
+        coverage.painted(&first);
+        coverage.painted(&second);
+
+        let mut alone = StrokeCoverage::new(&first.ground);
         alone.painted(&second);
-        assert_eq!(easel.covered, alone.covered);
+        assert_eq!(coverage.covered, alone.covered);
     }
 }

@@ -10,7 +10,7 @@ use eframe::egui::{
 
 /// Room for the names of the corners.
 const MARGIN: Vec2 = vec2(8.0, 20.0);
-/// What an arrow key moves, in sides of the triangle.
+/// Step of an arrow key, in sides of the triangle.
 const KEY_STEP: f32 = 0.02;
 
 /// A triangle in which a point is dragged; returns its weights while they change.
@@ -23,24 +23,28 @@ pub(super) fn triangle_ui(
     let width = ui.available_width().min(240.0);
     let (rect, response) =
         ui.allocate_exact_size(vec2(width, 0.8 * width), Sense::click_and_drag());
-    let told = names
+    let description = names
         .iter()
         .zip(weights)
         .map(|(name, w)| format!("{name} {:.0} %", 100.0 * w))
         .collect::<Vec<_>>()
         .join(", ");
+
     response.widget_info(|| {
         let mut info = WidgetInfo::labeled(Role::Slider, ui.is_enabled(), label);
-        info.current_text_value = Some(told.clone());
+        info.current_text_value = Some(description.clone());
         info
     });
+
     let corners = corners(rect.shrink2(MARGIN));
     paint(ui, &response, corners, names, place_of(weights, corners));
     let moved = response
         .interact_pointer_pos()
         .filter(|_| response.is_pointer_button_down_on() || response.clicked());
+    // With the keyboard the point moves in steps.
     let moved = moved.or_else(|| keyed(ui, &response, place_of(weights, corners), corners));
-    let response = response.on_hover_text("Drag the point between the shapes; arrow keys nudge it");
+    let response = response.on_hover_text("Drag the point between the shapes; arrow keys move it");
+
     moved
         .map(|place| weights_at(place, corners))
         .filter(|moved| response.enabled() && *moved != weights)
@@ -59,18 +63,23 @@ fn keyed(ui: &Ui, response: &Response, place: Pos2, corners: [Pos2; 3]) -> Optio
     if !response.has_focus() {
         return None;
     }
+
     let step = KEY_STEP * corners[0].distance(corners[2]);
-    let ways = [
+    let directions = [
         (Key::ArrowLeft, -Vec2::X),
         (Key::ArrowRight, Vec2::X),
         (Key::ArrowUp, -Vec2::Y),
         (Key::ArrowDown, Vec2::Y),
     ];
-    let way: Vec2 = ui.input(|input| {
-        ways.iter()
+
+    let direction: Vec2 = ui.input(|input| {
+        directions
+            .iter()
             .filter(|(key, _)| input.key_pressed(*key))
-            .fold(Vec2::ZERO, |sum, (_, way)| sum + *way)
+            .fold(Vec2::ZERO, |sum, (_, direction)| sum + *direction)
     });
+
+    // Without this filter egui would move the focus with the arrow keys.
     ui.memory_mut(|memory| {
         let all = eframe::egui::EventFilter {
             horizontal_arrows: true,
@@ -79,11 +88,13 @@ fn keyed(ui: &Ui, response: &Response, place: Pos2, corners: [Pos2; 3]) -> Optio
         };
         memory.set_focus_lock_filter(response.id, all);
     });
-    (way != Vec2::ZERO).then(|| place + way * step)
+
+    (direction != Vec2::ZERO).then(|| place + direction * step)
 }
 
 fn paint(ui: &Ui, response: &Response, corners: [Pos2; 3], names: [&str; 3], place: Pos2) {
-    let (visuals, painter) = (ui.visuals(), ui.painter());
+    let visuals = ui.visuals();
+    let painter = ui.painter();
     let line = Stroke::new(1.5, visuals.widgets.inactive.fg_stroke.color);
     let faint = Stroke::new(1.0, visuals.weak_text_color().gamma_multiply(0.5));
     painter.add(Shape::convex_polygon(
@@ -91,6 +102,8 @@ fn paint(ui: &Ui, response: &Response, corners: [Pos2; 3], names: [&str; 3], pla
         visuals.extreme_bg_color,
         line,
     ));
+
+    // Medians, and lines from the point to the corners.
     for k in 0..3 {
         painter.line_segment(
             [
@@ -104,20 +117,24 @@ fn paint(ui: &Ui, response: &Response, corners: [Pos2; 3], names: [&str; 3], pla
             Stroke::new(1.0, visuals.selection.bg_fill.gamma_multiply(0.8)),
         );
     }
+
     let font = FontId::proportional(12.0);
     let places = [
         (corners[0] + vec2(-4.0, 4.0), Align2::LEFT_TOP),
         (corners[1] + vec2(0.0, -4.0), Align2::CENTER_BOTTOM),
         (corners[2] + vec2(4.0, 4.0), Align2::RIGHT_TOP),
     ];
+
     for ((at, align), name) in places.into_iter().zip(names) {
         painter.text(at, align, name, font.clone(), visuals.text_color());
     }
+
     let ring = if response.has_focus() || response.hovered() {
         visuals.strong_text_color()
     } else {
         Color32::from_gray(30)
     };
+
     painter.circle(
         place,
         7.0,
@@ -141,6 +158,8 @@ fn weights_at(place: Pos2, corners: [Pos2; 3]) -> [f64; 3] {
     if weights.iter().all(|&w| w >= 0.0) {
         return weights;
     }
+
+    // Outside, the nearest point of the three sides counts.
     let sides = [[0, 1], [1, 2], [2, 0]].map(|[a, b]| {
         let along = corners[b] - corners[a];
         let share = ((place - corners[a]).dot(along) / along.length_sq()).clamp(0.0, 1.0);
@@ -148,6 +167,7 @@ fn weights_at(place: Pos2, corners: [Pos2; 3]) -> [f64; 3] {
         (weights[a], weights[b]) = (1.0 - f64::from(share), f64::from(share));
         ((corners[a] + along * share).distance(place), weights)
     });
+
     sides
         .into_iter()
         .min_by(|a, b| a.0.total_cmp(&b.0))
@@ -158,10 +178,8 @@ fn barycentric(place: Pos2, [a, b, c]: [Pos2; 3]) -> [f64; 3] {
     let cross =
         |u: Vec2, v: Vec2| f64::from(u.x) * f64::from(v.y) - f64::from(u.y) * f64::from(v.x);
     let whole = cross(b - a, c - a);
-    let (v, w) = (
-        cross(place - a, c - a) / whole,
-        cross(b - a, place - a) / whole,
-    );
+    let v = cross(place - a, c - a) / whole;
+    let w = cross(b - a, place - a) / whole;
     [1.0 - v - w, v, w]
 }
 
@@ -176,15 +194,18 @@ pub(super) fn with_weight(weights: &[f64], changed: usize, weight: f64) -> Vec<f
         .filter(|(k, _)| *k != changed)
         .map(|(_, w)| w)
         .sum();
+
     let rest = 1.0 - weight;
     let even = rest / (weights.len().max(2) - 1) as f64;
     let share = |k: usize| {
+        // The others keep their ratio; without weight they share evenly.
         if others > 0.0 {
             weights[k] * rest / others
         } else {
             even
         }
     };
+
     (0..weights.len())
         .map(|k| if k == changed { weight } else { share(k) })
         .collect()
@@ -197,7 +218,7 @@ mod tests {
     const CORNERS: [Pos2; 3] = [pos2(10.0, 90.0), pos2(60.0, 10.0), pos2(110.0, 90.0)];
 
     #[test]
-    fn weights_come_back_from_their_place() {
+    fn weights_are_restored_from_their_point() {
         for weights in [[0.2, 0.5, 0.3], [1.0, 0.0, 0.0], [1.0 / 3.0; 3]] {
             let found = weights_at(place_of(weights, CORNERS), CORNERS);
             assert!(
@@ -208,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_outside_has_the_weights_of_the_nearest_inside() {
+    fn a_point_outside_has_the_weights_of_the_nearest_inside() {
         for place in [
             pos2(60.0, 300.0),
             pos2(-50.0, 95.0),
@@ -220,7 +241,9 @@ mod tests {
                 weights.iter().all(|w| (0.0..=1.0).contains(w))
                     && (weights.iter().sum::<f64>() - 1.0).abs() < 1e-12
             );
+
             let nearest = place_of(weights, CORNERS).distance(place);
+            // No point of a grid on the triangle is nearer.
             for a in 0..=20 {
                 for b in 0..=20 - a {
                     let other = [
@@ -235,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn other_weights_make_room_in_their_ratio() {
+    fn other_weights_keep_their_ratio() {
         let made = with_weight(&[0.2, 0.6, 0.2], 2, 0.6);
         assert!(
             made.iter()

@@ -1,21 +1,20 @@
-//! What can be set while a model is driven.
+//! Settings for driving a model.
 
 use std::path::Path;
 
 use eframe::egui::{self, ComboBox, DragValue, Slider, Ui};
 use pliant::learn::{LearnOptions, Method};
-use pliant::skeleton_file::SkeletonFile;
+use pliant::recipes::SkeletonFile;
 
-use super::capture::{Stage, take_of};
-use super::drive::{Driving, reset};
-use super::hand;
-use super::setup::{Capture, Details, DrivenBy, HoldAs};
-use crate::command::Notice;
-use crate::dialog::Kind;
-use crate::names::shown;
-use crate::panels::{AssetField, asset_field_ui, asset_kinds, kinds_of};
-use crate::rooms::Cx;
-use crate::work::Task;
+use super::drive::{DriveTool, reset};
+use crate::engine::command::Notice;
+use crate::engine::context::Cx;
+use crate::engine::file_request::FileKind;
+use crate::engine::learn::capture::{CaptureReader, take_of};
+use crate::engine::work::Task;
+use crate::model::learn::{Capture, Details, DrivenBy, HoldMode, hand_skeleton};
+use crate::model::names::shown;
+use crate::widgets::{AssetField, asset_field_ui, asset_kinds, kinds_of};
 
 /// A file with captured points.
 pub(super) const CAPTURE: &str = "capture";
@@ -42,42 +41,42 @@ const CAPTURE_FIELD: AssetField<'_> = AssetField {
     kinds: capture_kinds,
 };
 
-fn capture_kinds() -> Vec<Kind> {
+fn capture_kinds() -> Vec<FileKind> {
     let mut kinds = kinds_of("Captured points", &["c3d", "bvh", "csv", "tsv", "npy"]);
     kinds.splice(1..1, asset_kinds().into_iter().take(1));
     kinds
 }
 
-/// Above this the examples do not show what is asked.
-const BEYOND: f64 = 2.0;
-/// A miss of an effector that is worth a word, in longest sides.
+/// Above this the goals are far from all examples.
+const HIGH_NOVELTY: f64 = 2.0;
+/// The error of an effector above which a warning is shown, relative to the longest side.
 const MISSED: f64 = 1e-3;
 
 /// Names that are being typed.
 #[derive(Debug, Default)]
-pub(super) struct Panel {
+pub(super) struct DrivePanel {
     skeleton: String,
     loading: Option<Task<SkeletonFile>>,
     capture: Option<Capture>,
 }
 
-impl Panel {
+impl DrivePanel {
     /// Fetches a skeleton that was read.
     pub(super) fn update(&mut self, cx: &mut Cx<'_>) {
         match Task::finished(&mut self.loading) {
             None => {}
             Some(Ok(skeleton)) => {
-                cx.tell(Notice::done(format!(
-                    "A skeleton of {} joints leads the points now.",
+                cx.notify(Notice::done(format!(
+                    "Loaded a skeleton with {} joints.",
                     skeleton.joints.len()
                 )));
                 set_skeleton(Some(skeleton), cx);
             }
-            Some(Err(sentence)) => cx.tell(Notice::trouble(sentence)),
+            Some(Err(message)) => cx.notify(Notice::error(message)),
         }
     }
 
-    /// Whether a skeleton is on its way.
+    /// Whether a skeleton is in progress.
     #[must_use]
     pub(super) fn busy(&self) -> bool {
         self.loading.is_some()
@@ -87,47 +86,52 @@ impl Panel {
     pub(super) fn options_ui(
         &mut self,
         ui: &mut Ui,
-        driving: &Driving,
-        stage: &mut Stage,
+        driving: &DriveTool,
+        stage: &mut CaptureReader,
         cx: &mut Cx<'_>,
     ) {
         let heading = ui.strong("Drive");
         if let Some(driven) = driving.driven() {
             heading.on_hover_text(format!("{:.0} ms for the last pose", 1e3 * driven.secs));
         }
-        by_ui(ui, driving, cx);
+
+        driven_by_ui(ui, driving, cx);
         ui.add_space(4.0);
+        // Each kind of input has its own options.
         match cx.document.learn.drive.by {
             DrivenBy::Points => reach_ui(ui, cx),
             DrivenBy::Effectors => self.skeleton_ui(ui, cx),
             DrivenBy::Capture => self.capture_ui(ui, stage, cx),
         }
+
         ui.horizontal(|ui| {
             if ui
                 .button("Reset pose")
-                .on_hover_text("Back to rest (R)")
+                .on_hover_text("Return to the rest pose (R)")
                 .clicked()
             {
                 reset(cx);
             }
             bake_ui(ui, driving, stage, cx);
         });
+
         ui.add_space(4.0);
         look_ui(ui, cx);
-        verdict_ui(ui, driving, cx);
+        warnings_ui(ui, driving, cx);
     }
 
     fn skeleton_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         match &cx.document.learn.skeleton {
             None => ui.weak("End effectors need a skeleton with a joint at each control point."),
             Some(skeleton) => {
+                // The number of handles in the view.
                 let effectors = skeleton
                     .joints
                     .iter()
                     .filter(|joint| joint.effector)
                     .count();
                 ui.weak(format!(
-                    "{} joints; drag one of the {effectors} blue ends, the others follow.",
+                    "{} joints; drag one of the {effectors} blue end effectors.",
                     skeleton.joints.len()
                 ))
             }
@@ -142,7 +146,7 @@ impl Panel {
                     .on_hover_text("The skeleton of the built-in hand")
                     .clicked()
                 {
-                    set_skeleton(Some(hand::skeleton()), cx);
+                    set_skeleton(Some(hand_skeleton()), cx);
                 }
                 if ui
                     .add_enabled(
@@ -157,9 +161,9 @@ impl Panel {
         });
     }
 
-    fn capture_ui(&mut self, ui: &mut Ui, stage: &mut Stage, cx: &mut Cx<'_>) {
-        match (stage.trouble(), stage.control()) {
-            (Some(sentence), _) => ui.colored_label(ui.visuals().error_fg_color, sentence),
+    fn capture_ui(&mut self, ui: &mut Ui, stage: &mut CaptureReader, cx: &mut Cx<'_>) {
+        match (stage.error(), stage.control()) {
+            (Some(message), _) => ui.colored_label(ui.visuals().error_fg_color, message),
             (None, Some(control)) => ui.weak(format!(
                 "{} frames; play or scrub the timeline.",
                 control.frames.len()
@@ -167,37 +171,22 @@ impl Panel {
             (None, None) if stage.busy() => ui.weak("Reading…"),
             (None, None) => ui.weak("Choose a file of markers, or a clip of the same mesh."),
         };
+
+        // The settings enter the document when the capture is loaded.
         let capture = self
             .capture
             .get_or_insert_with(|| cx.document.learn.capture.clone().unwrap_or_default());
         let chosen = asset_field_ui(ui, &CAPTURE_FIELD, &mut capture.source, cx);
         let loads = chosen.is_some();
+
         capture.source = chosen.unwrap_or_else(|| std::mem::take(&mut capture.source));
-        egui::CollapsingHeader::new("Markers").show(ui, |ui| {
-            ui.add(
-                Slider::new(&mut capture.scale, 0.001..=1000.0)
-                    .logarithmic(true)
-                    .text("Scale"),
-            )
-            .on_hover_text("A unit of the take in units of the model");
-            ui.horizontal(|ui| {
-                ui.add(
-                    egui::TextEdit::singleline(&mut capture.axes)
-                        .hint_text("xyz")
-                        .desired_width(60.0),
-                );
-                ui.label("Axes").on_hover_text(
-                    "Which axis of the take is the model's x, y and z, such as xz-y",
-                );
-            });
-            ui.add(Slider::new(&mut capture.smooth_frames, 0.0..=10.0).text("Smooth frames"));
-            ui.checkbox(&mut capture.aligned, "Keep in place")
-                .on_hover_text("Take the motion of the whole off");
-        });
+        egui::CollapsingHeader::new("Markers").show(ui, |ui| preparation_ui(capture, ui));
+
         let ready = !capture.source.trim().is_empty() && !stage.busy();
         let button = ui
             .add_enabled(ready, egui::Button::new("Load capture"))
-            .on_hover_text("Read it and fit the timeline to it");
+            .on_hover_text("Read the file and set the timeline to its length");
+
         if button.clicked() || (loads && ready) {
             let chosen = Capture {
                 source: cx.locator(&capture.source),
@@ -205,11 +194,12 @@ impl Panel {
             };
             stage.choose(chosen, cx);
         }
-        swing_ui(ui, cx);
+
+        secondary_motion_ui(ui, cx);
     }
 
     /// Reads captured points from a file, with the settings of the capture before it.
-    pub(super) fn load_capture(&mut self, path: &Path, stage: &mut Stage, cx: &mut Cx<'_>) {
+    pub(super) fn load_capture(&mut self, path: &Path, stage: &mut CaptureReader, cx: &mut Cx<'_>) {
         let settings = self
             .capture
             .take()
@@ -235,7 +225,7 @@ impl Panel {
                 let text = std::fs::read_to_string(&path)
                     .map_err(|error| format!("'{name}' cannot be read: {error}."))?;
                 SkeletonFile::parse(&text)
-                    .map_err(|error| format!("'{name}' is no skeleton: {error}."))
+                    .map_err(|error| format!("'{name}' is not a skeleton file: {error}."))
             },
         ));
     }
@@ -246,7 +236,7 @@ impl Panel {
     }
 }
 
-fn by_ui(ui: &mut Ui, driving: &Driving, cx: &mut Cx<'_>) {
+fn driven_by_ui(ui: &mut Ui, driving: &DriveTool, cx: &mut Cx<'_>) {
     let by = cx.document.learn.drive.by;
     ui.horizontal(|ui| {
         for (choice, label, hint) in [
@@ -258,7 +248,7 @@ fn by_ui(ui: &mut Ui, driving: &Driving, cx: &mut Cx<'_>) {
             (
                 DrivenBy::Effectors,
                 "End effectors",
-                "Move fingertips or feet; a skeleton finds the other points",
+                "Move end effectors such as fingertips; inverse kinematics moves the other points",
             ),
             (DrivenBy::Capture, "Capture", "Play captured markers"),
         ] {
@@ -274,40 +264,68 @@ fn by_ui(ui: &mut Ui, driving: &Driving, cx: &mut Cx<'_>) {
     });
 }
 
+/// Scale, axes and smoothing of captured markers.
+fn preparation_ui(capture: &mut Capture, ui: &mut Ui) {
+    let scale = Slider::new(&mut capture.scale, 0.001..=1000.0)
+        .logarithmic(true)
+        .text("Scale");
+    ui.add(scale)
+        .on_hover_text("Length of one unit of the capture, in units of the model");
+
+    ui.horizontal(|ui| {
+        let axes = egui::TextEdit::singleline(&mut capture.axes)
+            .hint_text("xyz")
+            .desired_width(60.0);
+        ui.add(axes);
+        ui.label("Axes")
+            .on_hover_text("Axes of the capture that become the model's x, y and z, such as xz-y");
+    });
+
+    ui.add(Slider::new(&mut capture.smooth_frames, 0.0..=10.0).text("Smooth frames"));
+    ui.checkbox(&mut capture.aligned, "Keep in place")
+        .on_hover_text("Remove the root motion");
+}
+
 /// How far a pull reaches.
 fn reach_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
-    ui.weak("Drag a point; others near it go along, and the mesh follows as in the examples.");
+    ui.weak(
+        "Drag a control point; nearby points move along, and the mesh follows as in the examples.",
+    );
     let mut percent = 100.0 * cx.document.learn.drive.reach;
     let slider = Slider::new(&mut percent, 0.0..=100.0)
         .suffix(" %")
         .fixed_decimals(0)
         .text("Reach");
+
     if ui
         .add(slider)
-        .on_hover_text("How far along the surface a pull takes other points along, of the longest side; 0 moves one alone")
+        .on_hover_text("Geodesic distance within which other control points move along, relative to the longest side; 0 moves one point only")
         .changed()
     {
-        cx.edit_by_hand("Set reach", move |document| document.learn.drive.reach = percent / 100.0);
+        cx.edit_continuously("Set reach", move |document| document.learn.drive.reach = percent / 100.0);
     }
 }
 
-fn swing_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
+fn secondary_motion_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let drive = &cx.document.learn.drive;
-    let (mut hertz, mut damping) = (drive.swing_hertz, drive.swing_damping);
+    let mut hertz = drive.swing_hertz;
+    let mut damping = drive.swing_damping;
     let slider = Slider::new(&mut hertz, 0.0..=8.0)
-        .text("Swing")
+        .text("Secondary motion")
         .suffix(" Hz");
     let mut changed = ui
         .add(slider)
-        .on_hover_text("How often a second soft parts swing after the motion; 0 for none")
+        .on_hover_text("Frequency of the oscillation that follows the motion, in hertz; 0 for none")
         .changed();
+
     if hertz > 0.0 {
         changed |= ui
             .add(Slider::new(&mut damping, 0.0..=1.0).text("Damping"))
             .changed();
     }
+
     if changed {
-        cx.edit_by_hand("Set swing", move |document| {
+        cx.edit_continuously("Set secondary motion", move |document| {
             (
                 document.learn.drive.swing_hertz,
                 document.learn.drive.swing_damping,
@@ -316,8 +334,9 @@ fn swing_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     }
 }
 
-fn bake_ui(ui: &mut Ui, driving: &Driving, stage: &mut Stage, cx: &mut Cx<'_>) {
+fn bake_ui(ui: &mut Ui, driving: &DriveTool, stage: &mut CaptureReader, cx: &mut Cx<'_>) {
     let moving = cx.document.learn.drive.by == DrivenBy::Capture;
+    // A model from a file has no mesh in the project to which a take could belong.
     let owned = take_of(&cx.document.learn).is_some();
     let ready = owned
         && !stage.is_baking()
@@ -326,19 +345,23 @@ fn bake_ui(ui: &mut Ui, driving: &Driving, stage: &mut Stage, cx: &mut Cx<'_>) {
         } else {
             driving.driven().is_some()
         };
+
     let bake = ui.add_enabled(ready, egui::Button::new("Bake take"));
     let hint = if moving {
-        "The whole motion as a take of the timeline"
+        "Store the whole motion as a take"
     } else {
-        "The pose as a take of one frame"
+        "Store the pose as a take of one frame"
     };
-    let missing = "A take moves a mesh of the project: add that of the model under Examples, or write the motion by File › Export";
+
+    let missing = "A take needs a mesh of the project; add the mesh of the model under Examples, or use File › Export";
     let bake = if owned {
         bake
     } else {
         bake.on_disabled_hover_text(missing)
     };
+
     if bake.on_hover_text(hint).clicked() {
+        // Without a captured motion the current pose is baked.
         let still = driving
             .driven()
             .filter(|_| !moving)
@@ -352,50 +375,62 @@ fn look_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let Some(trained) = &cx.document.learn.trained else {
         return;
     };
+
     let mut drive = cx.document.learn.drive.clone();
     let has_details = trained.of.details != Details::None;
     ui.add_enabled(
         has_details,
         egui::Checkbox::new(&mut drive.details, "Show details"),
     )
-    .on_hover_text("Fine detail that the model has learned")
+    .on_hover_text("Show the fine detail of the model")
     .on_disabled_hover_text("This model was trained without details");
+
+    // Confidence is a by-product of one method only.
     let can_tell = trained.of.method == Method::Auto;
-    ui.add_enabled(can_tell, egui::Checkbox::new(&mut drive.confidence, "Confidence colours"))
-        .on_hover_text("How sure the model is, from 0 to 1; one half where 1 % of the longest side is to be expected")
-        .on_disabled_hover_text("Only the method Auto knows how sure it is");
+    ui.add_enabled(
+        can_tell,
+        egui::Checkbox::new(&mut drive.confidence, "Confidence colours"),
+    )
+    .on_hover_text(
+        "Confidence from 0 to 1; it is 0.5 where the expected error is 1 % of the longest side",
+    )
+    .on_disabled_hover_text("Only the method Auto computes confidence");
     hold_ui(ui, &mut drive.hold);
+
     if drive != cx.document.learn.drive {
-        cx.edit_by_hand("Set look of the drive", move |document| {
+        cx.edit_continuously("Change display of the driven mesh", move |document| {
             document.learn.drive = drive
         });
     }
 }
 
-fn hold_ui(ui: &mut Ui, hold: &mut HoldAs) {
-    let label = |hold: HoldAs| match hold {
-        HoldAs::Learned => "As trained",
-        HoldAs::Hard => "Exactly",
-        HoldAs::Soft(_) => "Loosely",
+fn hold_ui(ui: &mut Ui, hold: &mut HoldMode) {
+    let label = |hold: HoldMode| match hold {
+        HoldMode::Learned => "As trained",
+        HoldMode::Hard => "Exactly",
+        HoldMode::Soft(_) => "Loosely",
     };
+
     ComboBox::from_label("Follow points")
         .selected_text(label(*hold))
         .show_ui(ui, |ui| {
-            let soft = if let HoldAs::Soft(beta) = *hold {
+            // Choosing Loosely again keeps its weight.
+            let soft = if let HoldMode::Soft(beta) = *hold {
                 beta
             } else {
                 0.1 * LearnOptions::KEYFRAME_BETA
             };
             for (choice, hint) in [
-                (HoldAs::Learned, "As the model was trained"),
-                (HoldAs::Hard, "Points are met to the last digit"),
-                (HoldAs::Soft(soft), "For noisy markers"),
+                (HoldMode::Learned, "As the model was trained"),
+                (HoldMode::Hard, "Control points are interpolated exactly"),
+                (HoldMode::Soft(soft), "For noisy markers"),
             ] {
                 ui.selectable_value(hold, choice, label(choice))
                     .on_hover_text(hint);
             }
         });
-    if let HoldAs::Soft(beta) = hold {
+
+    if let HoldMode::Soft(beta) = hold {
         ui.horizontal(|ui| {
             ui.add(DragValue::new(beta).range(1e-3..=1e3).speed(0.05));
             ui.label("Weight of the points");
@@ -403,17 +438,22 @@ fn hold_ui(ui: &mut Ui, hold: &mut HoldAs) {
     }
 }
 
-/// What the last pose cost, and whether it can be trusted.
-fn verdict_ui(ui: &mut Ui, driving: &Driving, cx: &Cx<'_>) {
+/// Time and reliability of the last pose.
+fn warnings_ui(ui: &mut Ui, driving: &DriveTool, cx: &Cx<'_>) {
     let Some(driven) = driving.driven() else {
         return;
     };
+
     let warn = ui.visuals().warn_fg_color;
-    if driven.novelty > BEYOND {
-        ui.colored_label(warn, "Far from all examples: the pose is a guess.");
+    // Far from all examples the model extrapolates.
+    if driven.novelty > HIGH_NOVELTY {
+        ui.colored_label(
+            warn,
+            "The pose is far from all examples; the result is an extrapolation.",
+        );
     }
     if cx.document.learn.drive.by == DrivenBy::Effectors && driven.missed > MISSED {
-        ui.colored_label(warn, "An end effector is out of reach.");
+        ui.colored_label(warn, "An end effector cannot reach its goal.");
     }
 }
 

@@ -1,31 +1,30 @@
-//! What goes out of the room: the model, what it makes of its points, and how sure it is.
+//! Exports of the Learn room: the model, the driven clip, the confidence.
 
-use std::path::Path;
-
-use pliant::drive_job::Control;
-use pliant::driven_clip::{DrivenClip, shown_mesh};
 use pliant::io::{Animation, Asset, npy};
+use pliant::learn::ControlTrack;
 use pliant::learn::{Confidence, Method, Model};
+use pliant::learn::{DrivenClip, shown_mesh};
 use pliant::mesh::glam::DVec3;
 
-use super::capture::{Stage, UNKNOWN_RATE, drive_options};
-use super::drive::Driving;
-use super::setup::{Drive, DrivenBy};
-use crate::blob::Blob;
-use crate::dialog::Kind;
-use crate::export::Exportable;
-use crate::rooms::Cx;
+use super::drive::DriveTool;
+use crate::engine::context::Cx;
+use crate::engine::export::Exportable;
+use crate::engine::file_request::FileKind;
+use crate::engine::learn::capture::{CaptureReader, UNKNOWN_RATE, drive_options};
+use crate::model::blob::Blob;
+use crate::model::learn::{Drive, DrivenBy};
+use crate::model::names::to_message;
 
 /// A motion of control points, and the model that follows them.
 #[derive(Clone)]
-struct Performance {
+struct DrivenExport {
     model: Blob,
     drive: Drive,
-    control: Control,
+    control: ControlTrack,
 }
 
-/// The model, and what is driven now: the captured motion, or the pose as it stands.
-pub(super) fn exports(driving: &Driving, stage: &Stage, cx: &Cx<'_>) -> Vec<Exportable> {
+/// The model, and what is driven now: the captured motion, or the pose in its current state.
+pub(super) fn exports(driving: &DriveTool, stage: &CaptureReader, cx: &Cx<'_>) -> Vec<Exportable> {
     let setup = &cx.document.learn;
     let Some(trained) = setup
         .trained
@@ -34,40 +33,33 @@ pub(super) fn exports(driving: &Driving, stage: &Stage, cx: &Cx<'_>) -> Vec<Expo
     else {
         return Vec::new();
     };
-    let model = trained.model.clone();
-    let write = move |path: &Path| Ok(vec![(path.to_owned(), model.bytes().to_vec())]);
-    let mut all = vec![Exportable::files(
-        "Trained model",
-        Kind::new("Model", vec!["safetensors".into()]),
-        write,
-    )];
+
+    let mut all = vec![model_export(&trained.model)];
     let moving = setup.drive.by == DrivenBy::Capture;
-    let still = |goals: Vec<DVec3>| Control {
-        frames: vec![goals],
-        fps: None,
-        problems: Vec::new(),
-        effectors: None,
-    };
-    let control = match stage.control().filter(|_| moving) {
-        Some(control) => Some((**control).clone()),
-        None => driving
+    let control = if moving {
+        stage.control().map(|control| (**control).clone())
+    } else {
+        driving
             .driven()
-            .filter(|_| !moving)
-            .map(|driven| still(driven.goals.clone())),
+            .map(|driven| single_frame(driven.goals.clone()))
     };
     let Some(control) = control else { return all };
-    let shown = Performance {
+
+    let shown = DrivenExport {
         model: trained.model.clone(),
         drive: setup.drive.clone(),
         control,
     };
+
     let sure = shown.clone();
     all.push(Exportable::new(
         if moving { "Driven take" } else { "Driven pose" },
         move || shown.asset(),
     ));
+
+    // Only this method computes a confidence.
     if trained.of.method == Method::Auto {
-        let kind = Kind::new("Array of frames × vertices", vec!["npy".into()]);
+        let kind = FileKind::new("Array of frames × vertices", vec!["npy".into()]);
         all.push(Exportable::files("Confidence", kind, move |path| {
             Ok(vec![(path.to_owned(), sure.confidence()?)])
         }));
@@ -75,29 +67,47 @@ pub(super) fn exports(driving: &Driving, stage: &Stage, cx: &Cx<'_>) -> Vec<Expo
     all
 }
 
-impl Performance {
+fn model_export(model: &Blob) -> Exportable {
+    let model = model.clone();
+    let kind = FileKind::new("Model", vec!["safetensors".into()]);
+    Exportable::files("Trained model", kind, move |path| {
+        Ok(vec![(path.to_owned(), model.bytes().to_vec())])
+    })
+}
+
+/// Control points of one frame.
+fn single_frame(goals: Vec<DVec3>) -> ControlTrack {
+    ControlTrack {
+        frames: vec![goals],
+        fps: None,
+        warnings: Vec::new(),
+        effectors: None,
+    }
+}
+
+impl DrivenExport {
     fn driven(&self, with_confidence: bool) -> Result<(Model, DrivenClip), String> {
-        let model = Model::from_bytes(self.model.bytes()).map_err(|error| error.to_string())?;
+        let model = Model::from_bytes(self.model.bytes()).map_err(to_message)?;
         let options = drive_options(&self.drive, &model, with_confidence);
-        let driven =
-            DrivenClip::of(&model, &self.control, &options).map_err(|error| error.to_string())?;
+        let driven = DrivenClip::of(&model, &self.control, &options).map_err(to_message)?;
         Ok((model, driven))
     }
 
     fn asset(&self) -> Result<Asset, String> {
         let (model, driven) = self.driven(false)?;
         let mesh = shown_mesh(&model, self.drive.details);
+        // One frame is exported as a mesh without a clip.
         if let [pose] = &driven.frames[..] {
             return Ok(Asset::from_mesh(
-                mesh.posed(pose.clone())
-                    .map_err(|error| error.to_string())?,
+                mesh.posed(pose.clone()).map_err(to_message)?,
             ));
         }
+
         let mut clip = Animation::new("Driven", driven.frames.len());
         clip.frames_per_second = self.control.fps.unwrap_or(UNKNOWN_RATE);
         Asset::from_mesh(mesh.clone())
             .with_point_clip(clip, &driven.frames)
-            .map_err(|error| error.to_string())
+            .map_err(to_message)
     }
 
     /// From 0 to 1, frame by frame and vertex by vertex, as `pliant drive --confidence` writes it.
@@ -108,6 +118,7 @@ impl Performance {
             .iter()
             .flat_map(Confidence::of_vertices)
             .collect();
+
         let frames = driven.confidence.len();
         Ok(npy::write_f64(
             &[frames, values.len() / frames.max(1)],
@@ -122,8 +133,9 @@ mod tests {
     use pliant::learn::{ControlPoints, Examples, LearnOptions};
     use pliant::mesh::shapes::flat_sheet;
 
-    fn performance(frames: usize) -> (Model, Performance) {
+    fn performance(frames: usize) -> (Model, DrivenExport) {
         let sheet = flat_sheet(8, 0.0);
+        // Sheets bent along x, so that two examples span a one-parameter motion.
         let bent = |amount: f64| {
             sheet
                 .positions()
@@ -131,27 +143,30 @@ mod tests {
                 .map(|p| *p + DVec3::Z * amount * p.x * p.x)
                 .collect::<Vec<_>>()
         };
+
         let examples = Examples::new(
             sheet.clone(),
             vec![bent(0.2), bent(0.4)],
             vec!["half".into(), "full".into()],
         )
         .unwrap();
+
         let control = ControlPoints::new(&sheet, &[0, 8, 40, 72, 80]).unwrap();
         let model = Model::train(examples, control, &LearnOptions::default(), &()).unwrap();
         let goals = (0..frames)
             .map(|k| model.control().at(&bent(0.1 * k as f64)))
             .collect();
-        let control = Control {
+        let control = ControlTrack {
             frames: goals,
             fps: Some(30.0),
-            problems: Vec::new(),
+            warnings: Vec::new(),
             effectors: None,
         };
+
         let blob = Blob::new(model.to_bytes(), "safetensors");
         (
             model,
-            Performance {
+            DrivenExport {
                 model: blob,
                 drive: Drive::default(),
                 control,
@@ -160,13 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn a_driven_take_has_the_poses_of_the_model_frame_by_frame() {
+    fn an_exported_driven_take_equals_the_model_in_every_frame() {
         let (model, performance) = performance(3);
         let asset = performance.asset().unwrap();
         assert_eq!(
             (asset.clips[0].frame_count, asset.clips[0].frames_per_second),
             (3, 30.0)
         );
+
         for (k, goals) in performance.control.frames.iter().enumerate() {
             let wanted = model.drive(goals).unwrap();
             let apart = asset
@@ -176,13 +192,15 @@ mod tests {
                 .zip(&wanted)
                 .map(|(a, b)| a.distance(*b))
                 .fold(0.0, f64::max);
+
             assert!(apart < 1e-6, "frame {k}: {apart}");
         }
+
+        // A single frame is exported as a mesh instead of a clip.
         let (model, pose) = self::performance(1);
-        let (mesh, wanted) = (
-            pose.asset().unwrap().mesh().unwrap(),
-            model.drive(&pose.control.frames[0]).unwrap(),
-        );
+        let mesh = pose.asset().unwrap().mesh().unwrap();
+        let wanted = model.drive(&pose.control.frames[0]).unwrap();
+
         assert!(
             mesh.positions()
                 .iter()

@@ -1,13 +1,13 @@
-//! The examples: a list to step through, add to and leave poses out of.
+//! The list of examples: add, step through, exclude.
 
 use eframe::egui::{self, Key, Ui};
 
-use super::poses::{Pose, PoseSet};
-use super::setup::{PoseId, Recipe};
-use super::stock::Stock;
 use super::thumbnails::Thumbnails;
-use crate::panels::{AssetField, asset_field_ui, asset_kinds};
-use crate::rooms::Cx;
+use crate::engine::context::Cx;
+use crate::engine::learn::pose_cache::PoseCache;
+use crate::engine::learn::poses::{Pose, PoseSet};
+use crate::model::learn::{PoseId, TrainingSettings};
+use crate::widgets::{AssetField, asset_field_ui, asset_kinds};
 
 /// Files with poses.
 pub(super) const EXAMPLES: &str = "examples";
@@ -49,21 +49,30 @@ impl Gallery {
     }
 
     /// Sources, then poses.
-    pub(super) fn tools_ui(&mut self, ui: &mut Ui, stock: &Stock, cx: &mut Cx<'_>) {
+    pub(super) fn tools_ui(&mut self, ui: &mut Ui, pose_cache: &PoseCache, cx: &mut Cx<'_>) {
         ui.strong("Sources");
         self.sources_ui(ui, cx);
         ui.add_space(8.0);
-        let Some(poses) = stock.poses() else {
-            match stock.trouble() {
-                Some(sentence) => ui.colored_label(ui.visuals().error_fg_color, sentence),
-                None if cx.document.learn.recipe.sources.is_empty() => ui.weak(match cx.document.learn.trained {
-                    Some(_) => "The model has its examples inside. Add files to train another one.",
-                    None => "Add a clip, or meshes in the same topology: each is a pose to learn from.",
-                }),
+
+        // Before the poses are loaded: why there are none.
+        let Some(poses) = pose_cache.poses() else {
+            match pose_cache.error() {
+                Some(message) => ui.colored_label(ui.visuals().error_fg_color, message),
+                None if cx.document.learn.recipe.sources.is_empty() => {
+                    ui.weak(match cx.document.learn.trained {
+                        Some(_) => {
+                            "The model contains its examples. Add files to train another model."
+                        }
+                        None => {
+                            "Add a clip, or meshes with the same topology; each pose is an example."
+                        }
+                    })
+                }
                 None => ui.weak("Loading…"),
             };
             return;
         };
+
         let used = poses.used(&cx.document.learn.recipe).len();
         ui.horizontal(|ui| {
             ui.strong("Examples");
@@ -81,12 +90,14 @@ impl Gallery {
                 remove.widget_info(|| {
                     egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Remove {source}"))
                 });
-                if remove.on_hover_text("Learn from it no more").clicked() {
+
+                if remove.on_hover_text("Remove these examples").clicked() {
                     let source = source.clone();
                     cx.edit("Remove source", move |document| {
                         remove_source(&mut document.learn.recipe, &source)
                     });
                 }
+
                 ui.add(egui::Label::new(&source).truncate())
                     .on_hover_text(&source);
             });
@@ -99,9 +110,12 @@ impl Gallery {
     fn step_ui(&mut self, ui: &mut Ui, poses: &PoseSet) {
         let count = poses.poses.len();
         self.shown = self.shown.min(count - 1);
+        // Arrow keys belong to a text field while one has the focus.
         let free = !ui.ctx().egui_wants_keyboard_input();
         let key = |key: Key| free && ui.input(|input| input.key_pressed(key));
-        let (back, on) = (key(Key::ArrowUp), key(Key::ArrowDown));
+        let back = key(Key::ArrowUp);
+        let on = key(Key::ArrowDown);
+
         ui.horizontal(|ui| {
             if ui
                 .button("Previous")
@@ -125,41 +139,36 @@ impl Gallery {
     fn poses_ui(&mut self, ui: &mut Ui, poses: &PoseSet, cx: &mut Cx<'_>) {
         let recipe = &cx.document.learn.recipe;
         let rest = poses.rest(recipe);
-        let mut wish = None;
+        let mut change = None;
+
         for (k, pose) in poses.poses.iter().enumerate() {
             let picture = self
                 .thumbnails
                 .get(k, ui.ctx())
                 .map(|texture| egui::Image::new((texture.id(), THUMBNAIL)).corner_radius(4));
+
             let height = if picture.is_some() {
                 THUMBNAIL.y + 6.0
             } else {
                 ui.spacing().interact_size.y
             };
-            let (row, size) = (
-                egui::Layout::left_to_right(egui::Align::Center),
-                egui::vec2(ui.available_width(), height),
-            );
-            // A clip has thousands of poses, and what is not in sight needs its place only. That at
-            // rest may be higher than it says.
+
+            let row = egui::Layout::left_to_right(egui::Align::Center);
+            let size = egui::vec2(ui.available_width(), height);
+
+            // A clip can have thousands of poses; rows out of sight only take their space. The rest
+            // pose has a second line, so its row is always laid out.
             if k != rest && !ui.is_rect_visible(egui::Rect::from_min_size(ui.cursor().min, size)) {
                 ui.allocate_space(size);
                 continue;
             }
+
             ui.allocate_ui_with_layout(size, row, |ui| {
                 let mut used = !recipe.left_out.contains(&pose.id);
-                let tick = ui.add_enabled(k != rest, egui::Checkbox::without_text(&mut used));
-                tick.widget_info(|| {
-                    egui::WidgetInfo::selected(
-                        egui::Role::CheckBox,
-                        k != rest,
-                        used,
-                        format!("Learn from {}", pose.name),
-                    )
-                });
-                if tick.on_hover_text("Learn from this pose").changed() {
-                    wish = Some((pose.id.clone(), used));
+                if used_ui(&mut used, k != rest, &pose.name, ui) {
+                    change = Some((pose.id.clone(), used));
                 }
+
                 if ui
                     .add(card(pose, picture, used, k == rest, self.shown == k))
                     .clicked()
@@ -168,24 +177,39 @@ impl Gallery {
                 }
             });
         }
-        if let Some((id, used)) = wish {
+
+        if let Some((id, used)) = change {
             cx.edit("Choose examples", move |document| {
                 set_used(&mut document.learn.recipe, id, used)
             });
         }
-        let can = self.shown != rest;
-        if ui
-            .add_enabled(can, egui::Button::new("Use as rest pose"))
-            .on_hover_text("Other poses are learned as changes of it")
-            .clicked()
-        {
+
+        self.rest_ui(ui, poses, rest, cx);
+    }
+
+    fn rest_ui(&mut self, ui: &mut Ui, poses: &PoseSet, rest: usize, cx: &mut Cx<'_>) {
+        let button = egui::Button::new("Use as rest pose");
+        let button = ui.add_enabled(self.shown != rest, button);
+        let hint = "The other examples are stored as deformations of the rest pose";
+        if button.on_hover_text(hint).clicked() {
             let id = poses.poses[self.shown].id.clone();
             cx.edit("Choose rest pose", move |document| {
+                // The rest pose is always used.
                 document.learn.recipe.left_out.remove(&id);
                 document.learn.recipe.rest = Some(id);
             });
         }
     }
+}
+
+/// A check box that includes a pose in the training; returns whether it changed.
+fn used_ui(used: &mut bool, enabled: bool, name: &str, ui: &mut Ui) -> bool {
+    let tick = ui.add_enabled(enabled, egui::Checkbox::without_text(used));
+    tick.widget_info(|| {
+        let label = format!("Learn from {name}");
+        egui::WidgetInfo::selected(egui::Role::CheckBox, enabled, *used, label)
+    });
+    tick.on_hover_text("Learn from this pose").changed()
 }
 
 /// The name of a pose, with its picture where there is one.
@@ -201,18 +225,20 @@ fn card<'a>(
     } else {
         pose.name.clone()
     });
+
     let name = if used {
         name
     } else {
         name.weak().strikethrough()
     };
+
     match picture {
         Some(picture) => egui::Button::selectable(shown, (picture, name)),
         None => egui::Button::selectable(shown, name),
     }
 }
 
-/// Loads a source anew and learns from it, too.
+/// Loads a source again and learns from it, too.
 fn add_source(source: String, cx: &mut Cx<'_>) {
     cx.library.reload(&source);
     cx.edit("Add source", move |document| {
@@ -223,17 +249,17 @@ fn add_source(source: String, cx: &mut Cx<'_>) {
     });
 }
 
-fn remove_source(recipe: &mut Recipe, source: &str) {
+fn remove_source(recipe: &mut TrainingSettings, source: &str) {
     recipe.sources.retain(|other| other != source);
     recipe.left_out.retain(|id| id.asset != *source);
     recipe.rest = recipe.rest.take().filter(|id| id.asset != *source);
     if recipe.sources.is_empty() {
-        // The points of one mesh mean nothing on another.
+        // Vertex indices of one mesh are meaningless on another.
         recipe.points.clear();
     }
 }
 
-fn set_used(recipe: &mut Recipe, id: PoseId, used: bool) {
+fn set_used(recipe: &mut TrainingSettings, id: PoseId, used: bool) {
     if used {
         recipe.left_out.remove(&id);
     } else {
@@ -246,20 +272,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_source_that_goes_takes_all_its_poses_along() {
+    fn removing_a_source_removes_its_poses() {
         let id = |asset: &str, frame| PoseId {
             asset: asset.into(),
             frame,
         };
-        let mut recipe = Recipe {
+
+        let mut recipe = TrainingSettings {
             sources: vec!["a".into(), "b".into()],
             points: vec![1, 2, 3],
             rest: Some(id("b", Some(1))),
-            ..Recipe::default()
+            ..TrainingSettings::default()
         };
+
         set_used(&mut recipe, id("a", Some(0)), false);
         set_used(&mut recipe, id("b", Some(0)), false);
+        // The rest pose is of the removed source, the points are of the mesh.
         remove_source(&mut recipe, "b");
+
         assert_eq!(
             (
                 recipe.rest.clone(),
@@ -268,8 +298,10 @@ mod tests {
             ),
             (None, 1, 3)
         );
+
         set_used(&mut recipe, id("a", Some(0)), true);
+        // Without any source there is no mesh, so the points go, too.
         remove_source(&mut recipe, "a");
-        assert_eq!(recipe, Recipe::default());
+        assert_eq!(recipe, TrainingSettings::default());
     }
 }

@@ -1,54 +1,50 @@
-//! Learn: examples and a few points become a model; the points then drive the mesh.
+//! The Learn room: examples and control points train a model; the control points then drive the
+//! mesh.
+//!
+//! - `gallery`, `thumbnails`: examples. `points`: control points.
+//! - `model_panel`: training and validation.
+//! - `drive`, `handles`, `drive_panel`: driving the model. `exports`: results as files.
 
-mod arrivals;
-mod capture;
 mod drive;
 mod drive_panel;
-mod driver;
 mod exports;
 mod gallery;
-mod hand;
 mod handles;
 mod model_panel;
 mod points;
-mod poses;
-mod setup;
-mod stock;
 mod thumbnails;
-mod training;
 
 use std::path::{Path, PathBuf};
 
 use eframe::egui::Ui;
 use pliant::mesh::glam::DVec3;
 
-pub use hand::{drive_a_hand, examples, skeleton as hand_skeleton, teach_a_hand};
-pub use setup::{
-    Capture, Details, Drive, DrivenBy, ExampleError, HoldAs, Judged, PoseId, Recipe, Setup, Trained,
-};
+use super::{Pane, PaneCanvas, Room};
+use crate::engine::command::Notice;
+use crate::engine::context::Cx;
+use crate::engine::export::Exportable;
+use crate::engine::learn::arrivals::{ArrivalKind, Arrivals, Role};
+use crate::engine::learn::{capture, pose_cache, training};
+use crate::model::learn::DrivenBy;
+use crate::model::room::RoomName;
+use crate::view::{DragDirection, Model, Paint, Scene};
 
-use self::arrivals::{Came, Role};
-use super::{Cx, On, Pane, Room, RoomName};
-use crate::command::Notice;
-use crate::export::Exportable;
-use crate::view::{DragWay, Model, Paint, Scene};
-
-/// The keys of the room, for the sheet.
-pub const SHORTCUTS: &[crate::help::Sheet] = &[(
+/// The keys of the room, for the list of shortcuts.
+pub const SHORTCUTS: &[crate::widgets::ShortcutGroup] = &[(
     "Learn",
     &[
         ("Up, Down", "Previous or next example"),
         ("Click", "Place a control point"),
         ("Del", "Delete the selected point"),
-        ("Drag", "Move a point or an end in the plane of the screen"),
+        ("Drag", "Move a point or an end effector in the view plane"),
         ("Ctrl+drag", "Move it along the normal"),
         ("Shift+drag", "Move it along the surface"),
         ("Ctrl+Shift+drag", "Move it in depth"),
-        ("R", "Back to rest"),
+        ("R", "Return to the rest pose"),
     ],
 )];
 
-/// What a person is about.
+/// The current task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tool {
     Examples,
@@ -61,15 +57,15 @@ enum Tool {
 pub struct LearnRoom {
     /// What was chosen last; before that, what the document is ready for.
     tool: Option<Tool>,
-    stock: stock::Stock,
+    pose_cache: pose_cache::PoseCache,
     gallery: gallery::Gallery,
-    picker: points::Picker,
-    work: training::Work,
-    model_panel: model_panel::Panel,
-    driving: drive::Driving,
-    drive_panel: drive_panel::Panel,
-    capture: capture::Stage,
-    arrivals: arrivals::Arrivals,
+    picker: points::ControlPointTool,
+    work: training::TrainingTasks,
+    model_panel: model_panel::ModelPanel,
+    driving: drive::DriveTool,
+    drive_panel: drive_panel::DrivePanel,
+    capture: capture::CaptureReader,
+    arrivals: Arrivals,
     /// The sources for which the tools were chosen.
     of: Vec<String>,
 }
@@ -77,19 +73,24 @@ pub struct LearnRoom {
 impl Room for LearnRoom {
     fn update(&mut self, cx: &mut Cx<'_>) {
         let sources = &cx.document.learn.recipe.sources;
+        // Typed names belong to the examples before.
         if self.of != *sources {
             self.of.clone_from(sources);
             self.drive_panel.forget();
         }
-        self.stock.update(cx);
-        if self.work.update(&self.stock, cx) {
+
+        self.pose_cache.update(cx);
+        // A finished training opens the next step.
+        if self.work.update(&self.pose_cache, cx) {
             self.tool = Some(Tool::Drive);
         }
-        match self.arrivals.update(self.stock.poses(), cx) {
+
+        match self.arrivals.update(self.pose_cache.poses(), cx) {
             None => {}
-            Some(Came::Examples) => self.tool = Some(Tool::Examples),
-            Some(Came::Model) => self.tool = Some(Tool::Drive),
+            Some(ArrivalKind::Examples) => self.tool = Some(Tool::Examples),
+            Some(ArrivalKind::Model) => self.tool = Some(Tool::Drive),
         }
+
         self.capture.update(cx);
         self.driving.update(&self.capture, cx);
         self.drive_panel.update(cx);
@@ -97,12 +98,13 @@ impl Room for LearnRoom {
 
     fn tools_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         let tool = self.tool(cx);
+        // Each step becomes available when the one before it has a result.
         for (choice, label, hint, ready) in [
-            (Tool::Examples, "1  Examples", "Poses to learn from", true),
+            (Tool::Examples, "1  Examples", "Poses for training", true),
             (
                 Tool::Points,
                 "2  Control points",
-                "Vertices that steer",
+                "Vertices that drive the model",
                 !cx.document.learn.recipe.sources.is_empty(),
             ),
             (
@@ -123,18 +125,24 @@ impl Room for LearnRoom {
                 self.tool = Some(choice);
             }
         }
+
         ui.add_space(8.0);
         match tool {
-            Tool::Examples => self.gallery.tools_ui(ui, &self.stock, cx),
-            Tool::Points => self.picker.tools_ui(ui, &self.stock, &mut self.work, cx),
+            Tool::Examples => self.gallery.tools_ui(ui, &self.pose_cache, cx),
+            Tool::Points => self
+                .picker
+                .tools_ui(ui, &self.pose_cache, &mut self.work, cx),
             Tool::Drive => {
                 ui.weak(match cx.document.learn.drive.by {
                     DrivenBy::Points => "Drag points in the view.",
-                    DrivenBy::Effectors => "Drag the blue ends in the view.",
+                    DrivenBy::Effectors => "Drag the blue end effectors in the view.",
                     DrivenBy::Capture => "Play the timeline, or drag its playhead.",
                 });
                 if cx.document.learn.drive.by != DrivenBy::Capture {
-                    ui.weak(format!("{}\nR: back to rest", DragWay::KEYS));
+                    ui.weak(format!(
+                        "{}\nR: return to the rest pose",
+                        DragDirection::KEYS
+                    ));
                 }
             }
         }
@@ -148,9 +156,10 @@ impl Room for LearnRoom {
         }
         if let Some(pose) = self
             .model_panel
-            .options_ui(ui, &self.stock, &mut self.work, cx)
-            && let Some(shown) = self.stock.poses().and_then(|poses| poses.find(&pose))
+            .options_ui(ui, &self.pose_cache, &mut self.work, cx)
+            && let Some(shown) = self.pose_cache.poses().and_then(|poses| poses.find(&pose))
         {
+            // A click on an error bar shows its example.
             self.gallery.shown = shown;
             self.tool = Some(Tool::Examples);
         }
@@ -158,7 +167,7 @@ impl Room for LearnRoom {
 
     fn panes(&mut self, cx: &mut Cx<'_>) -> Vec<Pane> {
         let recipe = &cx.document.learn.recipe;
-        let empty = match (recipe.sources.is_empty(), self.stock.trouble()) {
+        let empty = match (recipe.sources.is_empty(), self.pose_cache.error()) {
             (true, _) => {
                 "Drop poses here, or add them on the left: a clip, or meshes of the same topology."
                     .to_owned()
@@ -166,6 +175,7 @@ impl Room for LearnRoom {
             (false, Some(_)) => "The examples could not be loaded; see the left side.".to_owned(),
             (false, None) => "Loading examples…".to_owned(),
         };
+
         // A model from a file has no sources.
         let model = cx
             .document
@@ -173,26 +183,30 @@ impl Room for LearnRoom {
             .trained
             .as_ref()
             .map(|trained| trained.model.name().to_owned());
+
         let subject = recipe
             .sources
             .first()
             .cloned()
             .or(model)
             .unwrap_or_default();
+
         let mut pane = Pane {
             empty,
             subject,
             ..Pane::default()
         };
+
         if let Some(model) = self.model(cx) {
             pane.scene = Scene::of(model);
             self.face_points(&pane.subject, cx);
         }
+
         vec![pane]
     }
 
-    fn canvas_ui(&mut self, on: &On<'_>, ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
-        match (self.tool(cx), self.stock.poses().cloned()) {
+    fn canvas_ui(&mut self, on: &PaneCanvas<'_>, ui: &mut Ui, cx: &mut Cx<'_>) -> bool {
+        match (self.tool(cx), self.pose_cache.poses().cloned()) {
             (Tool::Drive, _) => self.driving.canvas_ui(on, ui, cx),
             (Tool::Points, Some(poses)) => self.picker.canvas_ui(
                 on,
@@ -205,7 +219,7 @@ impl Room for LearnRoom {
     }
 
     fn drop_hint(&self) -> &'static str {
-        "Drop poses to learn from, a model, a skeleton, or captured points"
+        "Drop examples, a model, a skeleton, or captured points"
     }
 
     fn accept(&mut self, path: &Path, cx: &mut Cx<'_>) -> bool {
@@ -217,17 +231,22 @@ impl Room for LearnRoom {
     }
 
     fn take_files(&mut self, what: &'static str, paths: Vec<PathBuf>, cx: &mut Cx<'_>) {
+        // Details belong to the training settings, not to the examples.
         if what == model_panel::DETAILS {
             model_panel::take_details(paths, cx);
             return;
         }
+
         let role = match what {
             gallery::EXAMPLES => Role::Example,
             model_panel::MODEL => Role::Model,
             drive_panel::CAPTURE => Role::Capture,
             _ => Role::Skeleton,
         };
-        paths.into_iter().for_each(|path| self.take(role, path, cx));
+
+        for path in paths {
+            self.take(role, path, cx);
+        }
     }
 
     fn exports(&mut self, cx: &mut Cx<'_>) -> Vec<Exportable> {
@@ -235,7 +254,7 @@ impl Room for LearnRoom {
     }
 
     fn busy(&self) -> bool {
-        self.stock.busy()
+        self.pose_cache.busy()
             || self.gallery.busy()
             || self.work.busy()
             || self.capture.busy()
@@ -246,7 +265,7 @@ impl Room for LearnRoom {
 }
 
 impl LearnRoom {
-    /// Takes a file for what it is.
+    /// Imports a file by its contents.
     fn take(&mut self, role: Role, path: PathBuf, cx: &mut Cx<'_>) {
         let ready = cx.document.learn.trained.is_some();
         match role {
@@ -254,7 +273,9 @@ impl LearnRoom {
             Role::Model => self.arrivals.take_model(path, cx),
             Role::Capture if ready => self.drive_panel.load_capture(&path, &mut self.capture, cx),
             Role::Capture => {
-                cx.tell(Notice::trouble("Captured points drive a model, and there is none yet; train one, or load one from a file first."));
+                cx.notify(Notice::error(
+                    "Captured points need a model; train or load a model first.",
+                ));
             }
             Role::Skeleton => self.drive_panel.load_skeleton(&path, cx),
         }
@@ -274,6 +295,7 @@ impl LearnRoom {
     /// What stands in the viewport.
     fn model(&self, cx: &Cx<'_>) -> Option<Model> {
         let tool = self.tool(cx);
+        // Until the first driven pose arrives, the rest pose is shown.
         if let (Tool::Drive, Some(driven)) = (tool, self.driving.driven()) {
             let model = Model::new(driven.surface.clone(), driven.vertices.clone());
             return Some(match &driven.confidence {
@@ -281,12 +303,14 @@ impl LearnRoom {
                 None => model,
             });
         }
-        let poses = self.stock.poses()?;
+
+        let poses = self.pose_cache.poses()?;
         let shown = if tool == Tool::Examples {
             self.gallery.shown.min(poses.poses.len() - 1)
         } else {
             poses.rest(&cx.document.learn.recipe)
         };
+
         Some(Model::new(
             poses.surface.clone(),
             poses.poses[shown].vertices.clone(),
@@ -296,21 +320,29 @@ impl LearnRoom {
     /// Before the camera frames another subject, turns it to the side on which the control points
     /// are.
     fn face_points(&self, subject: &str, cx: &mut Cx<'_>) {
-        let seen = cx.desk.cameras.entry(RoomName::Learn).or_default();
+        let seen = cx.view_state.cameras.entry(RoomName::Learn).or_default();
         if seen.is_empty() {
             seen.push(Default::default());
         }
-        let Some(poses) = self.stock.poses().filter(|_| seen[0].subject != subject) else {
+
+        let Some(poses) = self
+            .pose_cache
+            .poses()
+            .filter(|_| seen[0].subject != subject)
+        else {
             return;
         };
+
         let recipe = &cx.document.learn.recipe;
         let normals = &poses.poses[poses.rest(recipe)].vertices.normals;
+        // The mean normal of the control points shows on which side they are.
         let mean: DVec3 = recipe
             .points
             .iter()
             .filter_map(|&v| normals.get(v as usize))
             .map(|normal| normal.as_dvec3())
             .sum();
+
         let camera = &mut seen[0].camera;
         if mean.dot(camera.axes().back) < 0.0 {
             camera.yaw += std::f64::consts::PI;

@@ -1,27 +1,28 @@
-//! Control points on the mesh at rest: placed, moved along the surface, deleted, or suggested.
+//! Control points on the rest pose: place, move, delete, suggest.
 
 use eframe::egui::{self, Color32, CursorIcon, Key, Stroke, Ui};
 use pliant::learn::ControlPoints;
 
 use super::handles::{Dot, Handle, Held, handles_ui, is_near, paint_handle};
-use super::poses::Pose;
-use super::stock::Stock;
-use super::training::Work;
-use crate::rooms::{Cx, On};
+use crate::engine::context::Cx;
+use crate::engine::learn::pose_cache::PoseCache;
+use crate::engine::learn::poses::Pose;
+use crate::engine::learn::training::TrainingTasks;
+use crate::rooms::PaneCanvas;
 
 /// The colour of control points.
 pub(super) const POINT: Color32 = Color32::from_rgb(255, 120, 60);
 
-/// The hand that places points.
+/// The tool that places control points.
 #[derive(Debug)]
-pub(super) struct Picker {
+pub(super) struct ControlPointTool {
     selected: Option<usize>,
     held: Option<Held>,
     /// How many points to suggest.
     count: usize,
 }
 
-impl Default for Picker {
+impl Default for ControlPointTool {
     fn default() -> Self {
         Self {
             selected: None,
@@ -31,13 +32,13 @@ impl Default for Picker {
     }
 }
 
-impl Picker {
+impl ControlPointTool {
     /// Suggest, delete, clear.
     pub(super) fn tools_ui(
         &mut self,
         ui: &mut Ui,
-        stock: &Stock,
-        work: &mut Work,
+        pose_cache: &PoseCache,
+        work: &mut TrainingTasks,
         cx: &mut Cx<'_>,
     ) {
         let count = cx.document.learn.recipe.points.len();
@@ -47,37 +48,43 @@ impl Picker {
             1 => "1 point".to_owned(),
             _ => format!("{count} points"),
         });
+
         ui.weak("Click the mesh to place a point. Drag one to move it along the surface.");
         ui.add_space(4.0);
         ui.horizontal(|ui| {
-            let ready = stock.poses().is_some() && !work.busy();
+            // Points are chosen on the mesh of the poses.
+            let ready = pose_cache.poses().is_some() && !work.busy();
             let suggest = ui.add_enabled(ready, egui::Button::new("Suggest"));
             let field = egui::DragValue::new(&mut self.count).range(ControlPoints::LEAST..=200).suffix(" points");
             ui.add(field).on_hover_text("How many points to suggest");
-            if suggest.on_hover_text("As far from each other along the surface as can be, in place of those that are there").clicked() {
+            if suggest.on_hover_text("Replaces all points with points as far from each other as possible (geodesic distance)").clicked() {
                 self.selected = None;
-                work.suggest(self.count, stock, cx);
+                work.suggest(self.count, pose_cache, cx);
             }
         });
-        ui.horizontal(|ui| {
-            let selected = self.selected.filter(|&k| k < count);
-            if ui
-                .add_enabled(selected.is_some(), egui::Button::new("Delete point"))
-                .on_hover_text("Delete")
-                .clicked()
-            {
-                self.delete(cx);
-            }
-            if ui
-                .add_enabled(count > 0, egui::Button::new("Clear points"))
-                .clicked()
-            {
-                self.selected = None;
-                cx.edit("Clear control points", |document| {
-                    document.learn.recipe.points.clear()
-                });
-            }
-        });
+
+        ui.horizontal(|ui| self.delete_ui(count, ui, cx));
+    }
+
+    fn delete_ui(&mut self, count: usize, ui: &mut Ui, cx: &mut Cx<'_>) {
+        let selected = self.selected.filter(|&k| k < count);
+        if ui
+            .add_enabled(selected.is_some(), egui::Button::new("Delete point"))
+            .on_hover_text("Delete")
+            .clicked()
+        {
+            self.delete(cx);
+        }
+
+        if ui
+            .add_enabled(count > 0, egui::Button::new("Clear points"))
+            .clicked()
+        {
+            self.selected = None;
+            cx.edit("Clear control points", |document| {
+                document.learn.recipe.points.clear()
+            });
+        }
     }
 
     fn delete(&mut self, cx: &mut Cx<'_>) {
@@ -98,7 +105,7 @@ impl Picker {
     /// Places, moves and shows points on the pose at rest.
     pub(super) fn canvas_ui(
         &mut self,
-        on: &On<'_>,
+        on: &PaneCanvas<'_>,
         ui: &mut Ui,
         pose: &Pose,
         cx: &mut Cx<'_>,
@@ -107,23 +114,28 @@ impl Picker {
         {
             self.delete(cx);
         }
+
         let points = cx.document.learn.recipe.points.clone();
         let handles = handles(&points, pose);
         let touched = handles_ui(ui, on, &handles, cx.gesture, &mut self.held);
+
         if touched.pressed.is_some() {
             self.selected = touched.pressed;
         }
+
+        // A dragged point jumps from vertex to vertex, but not onto another point.
         if let (Some(held), Some(hit)) = (
             self.held,
             touched.pointer.and_then(|pointer| on.pick(pointer)),
         ) && !points.contains(&hit.vertex)
         {
-            cx.edit_by_hand("Move control point", move |document| {
+            cx.edit_continuously("Move control point", move |document| {
                 if let Some(vertex) = document.learn.recipe.points.get_mut(held.index) {
                     *vertex = hit.vertex;
                 }
             });
         }
+
         self.place(on, ui, &points, pose, touched.hovered.is_some(), cx);
         for handle in &handles {
             let ringed = self.selected == Some(handle.index);
@@ -132,6 +144,7 @@ impl Picker {
             } else {
                 String::new()
             };
+
             paint_handle(
                 on,
                 handle,
@@ -143,13 +156,14 @@ impl Picker {
                 &number,
             );
         }
+
         self.held.is_some()
     }
 
-    /// A click on the mesh is a new point; one beside it lets go of the selection.
+    /// A click on the mesh is a new point; one beside it releases the selection.
     fn place(
         &mut self,
-        on: &On<'_>,
+        on: &PaneCanvas<'_>,
         ui: &Ui,
         points: &[u32],
         pose: &Pose,
@@ -162,6 +176,7 @@ impl Picker {
             .hover_pos()
             .filter(|_| self.held.is_none() && !over_point);
         let Some(pointer) = hover else { return };
+
         let hit = on.pick(pointer);
         if let Some(at) =
             hit.and_then(|hit| on.canvas.view.project(pose.positions[hit.vertex as usize]))
@@ -171,9 +186,12 @@ impl Picker {
                 .painter
                 .circle_stroke(at, 4.0, Stroke::new(1.0, Color32::WHITE));
         }
+
         if !on.canvas.tool_clicked() {
             return;
         }
+
+        // A click beside the mesh clears the selection.
         self.selected = None;
         if let Some(hit) = hit.filter(|hit| !points.contains(&hit.vertex)) {
             self.selected = Some(points.len());

@@ -1,14 +1,15 @@
-//! Small pictures of the examples, made beside the window.
+//! Thumbnails of the examples, rendered by a task.
 
 use std::sync::Arc;
 
 use eframe::egui::{Color32, ColorImage, Context, TextureHandle, TextureOptions};
-use pliant::picture::{Look, Shot};
+use pliant::pictures::{Look, Shot};
 use pliant::view::View;
 
-use super::poses::PoseSet;
-use crate::rooms::Cx;
-use crate::work::{Task, Watch};
+use crate::engine::context::Cx;
+use crate::engine::learn::poses::PoseSet;
+use crate::engine::work::{Task, Watch};
+use crate::model::names::to_message;
 
 /// Pixels of a picture's side: sharp at a UI scale of two.
 const PIXELS: usize = 88;
@@ -30,22 +31,24 @@ pub(super) struct Thumbnails {
 }
 
 impl Thumbnails {
-    /// Starts what is missing and fetches what is made.
+    /// Starts missing work and fetches results.
     pub(super) fn update(&mut self, poses: &Arc<PoseSet>, cx: &Cx<'_>) {
         if self.of.as_ref().is_none_or(|of| !Arc::ptr_eq(of, poses)) {
-            let (of, wanted) = (Some(poses.clone()), poses.clone());
+            let of = Some(poses.clone());
+            let wanted = poses.clone();
             let task = (poses.poses.len() <= MOST).then(|| {
                 Task::start("Thumbnails", cx.wake.clone(), move |watch| {
                     render(&wanted, watch)
                 })
             });
+
             *self = Self {
                 of,
                 task,
                 ..Self::default()
             };
         }
-        // Without pictures the names are there: nothing to tell.
+        // Without pictures the names are shown; a failure needs no notice.
         if let Some(Ok(made)) = Task::finished(&mut self.task) {
             self.made = made;
         }
@@ -71,25 +74,28 @@ impl Thumbnails {
 }
 
 fn render(poses: &PoseSet, watch: &Watch) -> Result<Vec<ColorImage>, String> {
-    let (shot, look) = (Shot::new(VIEW, [PIXELS; 2]), Look::default());
+    let shot = Shot::new(VIEW, [PIXELS; 2]);
+    let look = Look::default();
     let picture = |positions: &[_]| {
+        // Rendering many poses takes seconds.
         if watch.cancelled() {
             return Err("cancelled".to_owned());
         }
-        let posed = poses
-            .mesh
-            .posed(positions.to_vec())
-            .map_err(|error| error.to_string())?;
+
+        let posed = poses.mesh.posed(positions.to_vec()).map_err(to_message)?;
         let image = shot
             .of_pose(&posed, &poses.mesh, &look)
-            .map_err(|error| error.to_string())?;
+            .map_err(to_message)?;
+
         let pixels = image
             .pixels()
             .iter()
             .map(|&[red, green, blue]| Color32::from_rgb(red, green, blue))
             .collect();
+
         Ok(ColorImage::new(image.size(), pixels))
     };
+
     poses
         .poses
         .iter()

@@ -1,13 +1,14 @@
-//! The panel on the right: methods, strokes, the layer, colours.
+//! Options of the Pose room: method, strokes, residual layer, colours.
 
 use eframe::egui::{self, Button, Slider, Ui};
 
 use super::compare::Figures;
-use super::stroke_library::named;
-use super::{HeatKind, Method, MethodKind, PoseRoom, Setup, Tool, last_solve};
-use crate::character::{Drag, Ends, Hand};
-use crate::command::Notice;
-use crate::rooms::Cx;
+use super::{PoseRoom, Tool, last_solve};
+use crate::engine::character::{Drag, DragInput};
+use crate::engine::command::{Command, Notice};
+use crate::engine::context::Cx;
+use crate::model::pose::{Ends, HeatKind, Method, MethodKind, Setup};
+use crate::widgets::field::{ChoiceField, named, no_hint};
 
 impl HeatKind {
     const ALL: [Self; 4] = [
@@ -20,7 +21,7 @@ impl HeatKind {
     fn label(self) -> &'static str {
         match self {
             Self::Off => "None",
-            Self::Unreachable => "Out of reach",
+            Self::Unreachable => "Unreachable",
             Self::Displacement => "Displacement",
             Self::Geodesic => "Geodesic distance",
         }
@@ -28,11 +29,11 @@ impl HeatKind {
 
     fn hint(self) -> &'static str {
         match self {
-            Self::Off => "The face as clay",
-            Self::Unreachable => "How much of the pins' goals no slider reaches",
-            Self::Displacement => "How far the face is from its neutral",
+            Self::Off => "No colours",
+            Self::Unreachable => "Part of the goals that no slider reaches",
+            Self::Displacement => "Distance from the neutral",
             Self::Geodesic => {
-                "How far along the neutral face it is from the selected pin, or from the nearest, in the rig's units"
+                "Geodesic distance on the neutral to the selected pin, or to the nearest pin, in asset units"
             }
         }
     }
@@ -44,10 +45,12 @@ impl PoseRoom {
         self.method_ui(ui, cx);
         self.compare_ui(ui, cx);
         ui.separator();
+
         if matches!(self.tool, Tool::Stroke | Tool::Curve) {
             line_options_ui(ui, self.tool, cx);
             ui.separator();
         }
+
         self.sculpt_ui(ui, cx);
         ui.separator();
         heat_ui(ui, cx);
@@ -71,24 +74,27 @@ impl PoseRoom {
         let serial = self.next_serial();
         let setup = &cx.document.pose;
         if let Some(pull) = setup.current_pull(&cx.document.character.weights) {
-            let (base, hand) = (pull.base.clone(), Hand::Pull(pull.pins.clone()));
+            let base = pull.base.clone();
+            let input = DragInput::Pull(pull.pins.clone());
             let method = Setup {
                 method,
                 mirrored: setup.mirrored,
                 ..Setup::default()
             }
             .solving_method();
-            *cx.drag = Some(Drag {
+
+            cx.command(Command::Drag(Drag {
                 gesture: cx.gesture,
                 serial,
                 base,
                 method,
-                hand,
-            });
+                input,
+            }));
         }
-        cx.edit_by_hand("Choose method", move |document| {
+
+        cx.edit_continuously("Choose method", move |document| {
             document.pose.method = method;
-            // Nothing is learned beside itself.
+            // Comparing a method with itself shows nothing.
             document
                 .pose
                 .compared
@@ -106,6 +112,7 @@ impl PoseRoom {
                 ui.selectable_value(&mut compared, None, "Nothing");
                 for kind in MethodKind::ALL
                     .into_iter()
+                    // A method is not compared with itself.
                     .filter(|kind| *kind != cx.document.pose.method.kind)
                 {
                     let chosen = compared.is_some_and(|method| method.kind == kind);
@@ -121,16 +128,19 @@ impl PoseRoom {
                     }
                 }
             });
-        list.response
-            .on_hover_text("Another method on the same pins; hold ` to see it alone");
+
+        list.response.on_hover_text(
+            "Solve the same pins with another method; hold ` to show only that result",
+        );
         if let Some(method) = &mut compared {
             ui.checkbox(&mut self.compare.side_by_side, "Side by side")
-                .on_hover_text("Without it, hold ` to see the other method");
+                .on_hover_text("If off, hold ` to show the other method");
             ui.collapsing("Options of B", |ui| method_options_ui(ui, "B", method));
             figures_ui(ui, last_solve(cx).map(Figures::of), self.compare.figures());
         }
+
         if compared != before {
-            cx.edit_by_hand("Compare methods", move |document| {
+            cx.edit_continuously("Compare methods", move |document| {
                 document.pose.compared = compared
             });
         }
@@ -138,76 +148,80 @@ impl PoseRoom {
 
     fn sculpt_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         let mut sculpt = cx.document.pose.sculpt;
-        ui.checkbox(&mut sculpt.on, "Sculpt layer")
-            .on_hover_text("What no slider reaches is added on top, smoothly");
+        ui.checkbox(&mut sculpt.on, "Residual layer")
+            .on_hover_text("Adds a smooth displacement for what no slider reaches");
+
         if sculpt.on {
             automatic_ui(
                 ui,
                 &mut sculpt.radius,
                 0.1..=50.0,
                 "Radius",
-                "How far around pins the surface follows, in the rig's units",
+                "Radius around the pins in which the surface moves, in asset units",
             );
-            self.promote_ui(ui, cx);
+            self.add_as_slider_ui(ui, cx);
         }
+
         if sculpt != cx.document.pose.sculpt {
-            cx.edit_by_hand("Change sculpt layer", move |document| {
+            cx.edit_continuously("Change residual layer", move |document| {
                 document.pose.sculpt = sculpt
             });
         }
     }
 
-    fn promote_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
+    fn add_as_slider_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
         let Some((vertices, largest)) = self.layer.extent() else {
-            ui.weak("Drag a pin further than the sliders go.");
+            ui.weak("Drag a pin beyond the reach of the sliders.");
             return;
         };
+
         ui.weak(format!("Moves {vertices} vertices by up to {largest:.3}."));
         ui.horizontal(|ui| {
             let field = egui::TextEdit::singleline(&mut self.target_name)
                 .hint_text("Name")
                 .desired_width(110.0);
             named(ui.add(field), "Name of the target");
+
             let is_named = !self.target_name.trim().is_empty();
-            let promote = ui.add_enabled(is_named, Button::new("Promote to target"));
-            let hint = "Makes the layer a slider of the rig";
-            if promote
+            let add_layer_as_slider = ui.add_enabled(is_named, Button::new("Promote to target"));
+            let hint = "Adds the layer to the rig as a new target";
+
+            if add_layer_as_slider
                 .on_hover_text(hint)
                 .on_disabled_hover_text("Give the target a name")
                 .clicked()
             {
-                self.promote(cx);
+                self.add_layer_as_slider(cx);
             }
         });
     }
 
     /// The layer becomes a slider, at 1; the pins it took to their goals are there.
-    fn promote(&mut self, cx: &mut Cx<'_>) {
+    fn add_layer_as_slider(&mut self, cx: &mut Cx<'_>) {
         let name = self.target_name.trim().to_owned();
         let taken = cx
             .posed
             .is_some_and(|posed| posed.rig.targets().iter().any(|target| target.name == name));
         let made = if taken {
             Err(format!(
-                "There is a slider “{name}” already; choose another name."
+                "The slider “{name}” already exists; choose another name."
             ))
         } else {
             self.layer.to_target(&name)
         };
+
         match made {
-            Err(sentence) => cx.tell(Notice::trouble(sentence)),
+            Err(message) => cx.notify(Notice::error(message)),
             Ok(added) => {
                 self.target_name.clear();
                 cx.edit("Promote to target", move |document| {
                     document.character.set_weight(&added.name, 1.0);
                     document.character.added.push(added);
+                    // The new target reaches the goals, so the pins have none any more.
                     document.pose.pull = None;
-                    document
-                        .pose
-                        .pins
-                        .iter_mut()
-                        .filter(|mark| !mark.held)
-                        .for_each(|mark| mark.goal = None);
+                    for mark in document.pose.pins.iter_mut().filter(|mark| !mark.held) {
+                        mark.goal = None;
+                    }
                 });
             }
         }
@@ -215,15 +229,14 @@ impl PoseRoom {
 }
 
 fn kind_ui(ui: &mut Ui, label: &str, kind: &mut MethodKind) {
-    let list = egui::ComboBox::from_label(label)
-        .selected_text(kind.label())
-        .show_ui(ui, |ui| {
-            for other in MethodKind::ALL {
-                ui.selectable_value(kind, other, other.label())
-                    .on_hover_text(other.hint());
-            }
-        });
-    list.response.on_hover_text(kind.hint());
+    let list = ChoiceField {
+        name: label,
+        options: &MethodKind::ALL,
+        label: MethodKind::label,
+        hint: MethodKind::hint,
+    }
+    .show(ui, kind);
+    list.on_hover_text(kind.hint());
 }
 
 fn method_options_ui(ui: &mut Ui, id: &str, method: &mut Method) {
@@ -233,42 +246,49 @@ fn method_options_ui(ui: &mut Ui, id: &str, method: &mut Method) {
                 .logarithmic(true)
                 .smallest_positive(1e-5)
                 .text("Sparsity");
+
             ui.add(sparsity).on_hover_text(
-                "Price of moving one more slider; 0 spreads a drag over all that help",
+                "Penalty for each moved slider; 0 spreads a drag over all useful sliders",
             );
+
             let damping = Slider::new(&mut method.damping, 0.0..=1.0)
                 .logarithmic(true)
                 .smallest_positive(1e-5)
                 .text("Damping");
+
             ui.add(damping)
-                .on_hover_text("Price of moved surface; 0 is exact, 1 follows half-heartedly");
+                .on_hover_text("Penalty for moved surface; 0 follows exactly, 1 follows weakly");
             automatic_ui(
                 ui,
                 &mut method.reach,
                 0.0..=100.0,
                 "Reach",
-                "Motion is cheap within it around the pins, in the rig's units",
+                "Radius around the pins in which motion has a low penalty, in asset units",
             );
+
             ui.checkbox(&mut method.symmetric, "Symmetric")
-                .on_hover_text("Left and right sliders move alike");
+                .on_hover_text("Left and right sliders get equal weights");
         }
+        // The published methods share most options.
         kind => {
             if matches!(kind, MethodKind::Tikhonov | MethodKind::Localized) {
                 let alpha = Slider::new(&mut method.alpha, 0.0..=1.0)
                     .logarithmic(true)
                     .smallest_positive(1e-8)
                     .text("Alpha");
-                ui.add(alpha).on_hover_text("Price on squared weights");
+                ui.add(alpha).on_hover_text("Penalty on squared weights");
             }
+
             if kind == MethodKind::Localized {
                 automatic_ui(
                     ui,
                     &mut method.radius,
                     0.0..=10.0,
                     "Radius",
-                    "Targets that move a pin by less do not count",
+                    "Targets that move the pins by less are ignored",
                 );
             }
+
             if kind == MethodKind::Hybrid {
                 automatic_ui(
                     ui,
@@ -278,12 +298,16 @@ fn method_options_ui(ui: &mut Ui, id: &str, method: &mut Method) {
                     "Share of the pseudo-inverse",
                 );
             }
+
             if kind != MethodKind::PseudoInverse {
                 ui.checkbox(&mut method.scene_units, "Scene units")
-                    .on_hover_text("As in the thesis: scaling the scene changes the weights");
+                    .on_hover_text(
+                        "As in Çetinaslan 2016: the result depends on the scale of the scene",
+                    );
             }
-            ui.checkbox(&mut method.beyond_limits, "Beyond limits")
-                .on_hover_text("Weights may leave the sliders' limits");
+
+            ui.checkbox(&mut method.beyond_limits, "Ignore limits")
+                .on_hover_text("Weights may exceed the slider limits");
         }
     });
 }
@@ -300,18 +324,21 @@ fn automatic_ui(
         let mut automatic = value.is_none();
         ui.checkbox(&mut automatic, format!("{label}: automatic"))
             .on_hover_text(hint);
+
+        // A tenth of the range is a visible start value.
         let mut number = value.unwrap_or(range.end() * 0.1);
         if !automatic {
             ui.add(egui::DragValue::new(&mut number).range(range).speed(0.01))
                 .on_hover_text(hint);
         }
+
         *value = (!automatic).then_some(number);
     });
 }
 
 fn depth_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let mut fixed = cx.document.pose.fixed_depth;
-    let hint = "A drag in the plane of the screen keeps the pin's depth, too; without it the sliders choose the depth";
+    let hint = "A drag in the view plane also constrains the depth; otherwise the sliders choose the depth";
     if ui
         .checkbox(&mut fixed, "Keep depth")
         .on_hover_text(hint)
@@ -332,20 +359,22 @@ fn figures_ui(ui: &mut Ui, first: Option<Figures>, second: Option<Figures>) {
         .num_columns(4)
         .striped(true)
         .show(ui, |ui| {
-            for head in ["", "Sliders", "Off by", "Time"] {
+            for head in ["", "Sliders", "Error", "Time"] {
                 ui.weak(head);
             }
             ui.end_row();
+
+            // A method without a result keeps its row, so that nothing jumps.
             for (letter, figures) in [("A", first), ("B", second)] {
                 ui.strong(letter);
                 if let Some(figures) = figures {
                     ui.label(figures.sliders.to_string());
                     ui.label(format!("{:.2} %", figures.error_percent))
-                        .on_hover_text("The farthest pin from its goal, in parts of the face");
+                        .on_hover_text("Largest distance of a pin from its goal, relative to the size of the face");
                     ui.label(format!("{:.0} µs", figures.micros));
                 } else {
                     ui.weak("–").on_hover_text(
-                        "Nothing was solved since the pose was taken back or opened; drag a pin",
+                        "There is no result yet; drag a pin",
                     );
                 }
                 ui.end_row();
@@ -354,31 +383,34 @@ fn figures_ui(ui: &mut Ui, first: Option<Figures>, second: Option<Figures>) {
 }
 
 fn line_options_ui(ui: &mut Ui, tool: Tool, cx: &mut Cx<'_>) {
+    // Edited on a copy; the document changes only if the copy differs.
     let mut lines = cx.document.pose.lines;
     if tool == Tool::Stroke {
         ui.strong("Stroke");
         ui.add(Slider::new(&mut lines.middle, 0.0..=2.0).text("Middle"))
-            .on_hover_text("How far the middle of a stroke goes");
+            .on_hover_text("Scale of the displacement at the middle of a stroke");
         ui.add(Slider::new(&mut lines.sides, 0.0..=2.0).text("Ends"))
-            .on_hover_text("How far its ends are pulled");
-        egui::ComboBox::from_label("Ends go")
-            .selected_text(lines.ends.label())
-            .show_ui(ui, |ui| {
-                for ends in Ends::ALL {
-                    ui.selectable_value(&mut lines.ends, ends, ends.label());
-                }
-            });
+            .on_hover_text("Scale of the displacement at the ends of a stroke");
+        ChoiceField {
+            name: "End direction",
+            options: &Ends::ALL,
+            label: Ends::label,
+            hint: no_hint,
+        }
+        .show(ui, &mut lines.ends);
+
         ui.checkbox(&mut lines.flat, "Stay in the stroke's plane")
-            .on_hover_text("Without it the sliders choose the depth");
+            .on_hover_text("If off, the sliders choose the depth");
     } else {
         ui.strong("Curve");
         ui.checkbox(&mut lines.closed, "Loops")
-            .on_hover_text("Both lines are closed, such as the lips' outline");
+            .on_hover_text("Both lines are closed, such as the outline of the lips");
         ui.checkbox(&mut lines.slide, "Slide along")
-            .on_hover_text("Points may slide along the line they should go to");
+            .on_hover_text("Points may slide along the goal line");
     }
+
     if lines != cx.document.pose.lines {
-        cx.edit_by_hand("Change stroke options", move |document| {
+        cx.edit_continuously("Change stroke options", move |document| {
             document.pose.lines = lines
         });
     }
@@ -386,16 +418,16 @@ fn line_options_ui(ui: &mut Ui, tool: Tool, cx: &mut Cx<'_>) {
 
 fn heat_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let mut heat = cx.document.pose.heat;
-    egui::ComboBox::from_label("Colours")
-        .selected_text(heat.label())
-        .show_ui(ui, |ui| {
-            for kind in HeatKind::ALL {
-                ui.selectable_value(&mut heat, kind, kind.label())
-                    .on_hover_text(kind.hint());
-            }
-        });
+    ChoiceField {
+        name: "Colours",
+        options: &HeatKind::ALL,
+        label: HeatKind::label,
+        hint: HeatKind::hint,
+    }
+    .show(ui, &mut heat);
+
     if heat == HeatKind::Geodesic && cx.document.pose.pins.is_empty() {
-        ui.weak("Set a pin: distances are measured from it.");
+        ui.weak("Set a pin to measure distances from it.");
     }
     if heat != cx.document.pose.heat {
         cx.edit("Choose colours", move |document| document.pose.heat = heat);

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use eframe::egui::{Align2, Color32, CursorIcon, FontId, Painter, Pos2, Shape, Stroke, Ui, vec2};
 use pliant::mesh::glam::DVec3;
 
-use super::hand::pin_under;
-use super::marks::PinMark;
+use super::pin_tool::pin_under;
 use super::{PoseRoom, Tool};
-use crate::character::Posed;
-use crate::rooms::{Cx, On};
+use crate::engine::character::PosedCharacter;
+use crate::engine::context::Cx;
+use crate::engine::work::{Inbox, Latest, Outbox, Wake};
+use crate::model::pose::PinMark;
+use crate::rooms::PaneCanvas;
 use crate::view::{Model, Scene, View};
-use crate::work::{Inbox, Latest, Outbox, Wake};
 
 /// A free pin.
 pub(super) const FREE: Color32 = Color32::from_rgb(255, 122, 48);
@@ -21,34 +22,35 @@ pub(super) const HELD: Color32 = Color32::from_rgb(64, 140, 255);
 pub(super) const INK: Color32 = Color32::from_rgb(240, 64, 120);
 /// Landmarks.
 pub(super) const LANDMARK: Color32 = Color32::from_rgb(46, 160, 110);
-/// Around everything, so that it shows on any skin.
+/// The outline of all marks, visible on any colour.
 const RIM: Color32 = Color32::WHITE;
 /// A goal nearer than this on the screen is where the pin is.
 const SAME_PLACE: f32 = 4.0;
 
-/// Which pins are not behind the face. Rays through a big face take their time, so they are cast
-/// beside the window.
+/// The pins that are not hidden by the face. A worker casts the rays, because they take long on a
+/// large face.
 #[derive(Default)]
-pub(super) struct Seen {
-    worker: Option<Latest<Looked, Vec<bool>>>,
-    asked: Option<Looked>,
+pub(super) struct VisiblePins {
+    worker: Option<Latest<PinVisibility, Vec<bool>>>,
+    requested: Option<PinVisibility>,
     visible: Vec<bool>,
 }
 
 /// Places on a face, looked at from somewhere.
 #[derive(Clone)]
-struct Looked {
+struct PinVisibility {
     scene: Scene,
     view: View,
     places: Vec<Option<DVec3>>,
 }
 
-impl PartialEq for Looked {
+impl PartialEq for PinVisibility {
     fn eq(&self, other: &Self) -> bool {
         let same = |(a, b): (&Model, &Model)| {
             Arc::ptr_eq(&a.vertices, &b.vertices) && Arc::ptr_eq(&a.surface, &b.surface)
         };
-        let (own, others) = (&self.scene.models, &other.scene.models);
+        let own = &self.scene.models;
+        let others = &other.scene.models;
         self.view == other.view
             && self.places == other.places
             && own.len() == others.len()
@@ -56,39 +58,41 @@ impl PartialEq for Looked {
     }
 }
 
-impl Seen {
-    /// Whether an answer is still to come.
+impl VisiblePins {
+    /// Whether a result is pending.
     pub(super) fn busy(&self) -> bool {
         self.worker.as_ref().is_some_and(Latest::busy)
     }
 
-    /// Fetches the answer.
+    /// Fetches the result.
     pub(super) fn fetch(&mut self) {
-        // Without one pins are shown as seen: nothing to tell.
-        if let Some(Ok(visible)) = self.worker.as_ref().and_then(Latest::answer) {
+        // Without a result all pins are shown; a failure needs no notice.
+        if let Some(Ok(visible)) = self.worker.as_ref().and_then(Latest::result) {
             self.visible = visible;
         }
     }
 
-    fn update(&mut self, on: &On<'_>, positions: &[DVec3], pins: &[PinMark], wake: &Wake) {
+    fn update(&mut self, on: &PaneCanvas<'_>, positions: &[DVec3], pins: &[PinMark], wake: &Wake) {
         let places = pins.iter().map(|mark| mark.place(positions)).collect();
-        let looked = Looked {
+        let looked = PinVisibility {
             scene: on.scene.clone(),
             view: on.canvas.view,
             places,
         };
-        if self.asked.as_ref() != Some(&looked) {
+
+        if self.requested.as_ref() != Some(&looked) {
+            // Without pins there is nothing to cast rays for.
             if !pins.is_empty() {
                 self.worker
                     .get_or_insert_with(|| Latest::new("Looking at pins", wake.clone(), look))
-                    .ask(looked.clone());
+                    .send(looked.clone());
             }
-            self.asked = Some(looked);
+            self.requested = Some(looked);
         }
     }
 }
 
-fn look(inbox: &Inbox<Looked>, outbox: &Outbox<Vec<bool>>) {
+fn look(inbox: &Inbox<PinVisibility>, outbox: &Outbox<Vec<bool>>) {
     while let Some(looked) = inbox.next() {
         outbox.put(Ok(looked
             .places
@@ -98,7 +102,7 @@ fn look(inbox: &Inbox<Looked>, outbox: &Outbox<Vec<bool>>) {
     }
 }
 
-impl Looked {
+impl PinVisibility {
     /// Whether nothing is before a place: what a ray meets there is no nearer than a few points of
     /// the screen are wide.
     fn sees(&self, place: DVec3) -> bool {
@@ -116,25 +120,29 @@ impl PoseRoom {
     /// Everything that lies over the picture.
     pub(super) fn paint_overlay(
         &mut self,
-        on: &On<'_>,
+        on: &PaneCanvas<'_>,
         ui: &Ui,
-        posed: &Posed,
+        posed: &PosedCharacter,
         positions: &[DVec3],
         cx: &Cx<'_>,
     ) {
         let setup = &cx.document.pose;
         self.seen.update(on, positions, &setup.pins, cx.wake);
+        // Until the worker is done, pins are drawn as visible.
         let visible = &self.seen.visible;
-        paint_pins(on, positions, &setup.pins, self.hand.selected, |k| {
+        paint_pins(on, positions, &setup.pins, self.pin_tool.selected, |k| {
             visible.get(k).copied().unwrap_or(true)
         });
-        if let Some((_, goal)) = self.hand.goal()
+
+        // The goal of the dragged pin.
+        if let Some((_, goal)) = self.pin_tool.goal()
             && let Some(at) = on.canvas.view.project(goal)
         {
             on.canvas
                 .painter
                 .circle_stroke(at, 3.5, Stroke::new(1.5, RIM));
         }
+
         self.strokes
             .paint(on, posed, positions, self.tool, &setup.pins);
         if self.tool == Tool::Landmark {
@@ -147,7 +155,8 @@ impl PoseRoom {
                     .map_or(&[], Vec::as_slice),
             );
         }
-        if !self.hand.holds() && !self.strokes.draws() {
+
+        if !self.pin_tool.holds() && !self.strokes.draws() {
             hover(on, ui, positions, &setup.pins, self.tool);
         }
     }
@@ -155,7 +164,7 @@ impl PoseRoom {
 
 /// The pins with the lines to their goals.
 pub(super) fn paint_pins(
-    on: &On<'_>,
+    on: &PaneCanvas<'_>,
     positions: &[DVec3],
     pins: &[PinMark],
     selected: Option<usize>,
@@ -169,12 +178,15 @@ pub(super) fn paint_pins(
         else {
             continue;
         };
+
         let strength = if visible(k) { 1.0 } else { 0.3 };
         let color = if mark.held { HELD } else { FREE }.gamma_multiply(strength);
+        // A dashed line shows what the drag did not reach.
         let goal = mark
             .goal()
             .and_then(|goal| on.canvas.view.project(goal))
             .filter(|goal| goal.distance(at) > SAME_PLACE);
+
         if let Some(goal) = goal {
             painter.add(Shape::dashed_line(
                 &[at, goal],
@@ -184,6 +196,7 @@ pub(super) fn paint_pins(
             ));
             painter.circle_stroke(goal, 4.5, Stroke::new(2.0, color));
         }
+
         paint_pin(painter, at, 1.0, mark.held, strength);
         if selected == Some(k) {
             painter.circle_stroke(at, 10.5, Stroke::new(2.0, color));
@@ -212,7 +225,7 @@ fn diamond(at: Pos2, half: f32, color: Color32, rim: Stroke) -> Shape {
     Shape::convex_polygon(corners.to_vec(), color, rim)
 }
 
-fn paint_landmarks(on: &On<'_>, positions: &[DVec3], landmarks: &[u32]) {
+fn paint_landmarks(on: &PaneCanvas<'_>, positions: &[DVec3], landmarks: &[u32]) {
     for (k, &vertex) in landmarks.iter().enumerate() {
         let Some(at) = positions
             .get(vertex as usize)
@@ -220,6 +233,7 @@ fn paint_landmarks(on: &On<'_>, positions: &[DVec3], landmarks: &[u32]) {
         else {
             continue;
         };
+
         on.canvas
             .painter
             .circle(at, 8.0, LANDMARK, Stroke::new(1.5, RIM));
@@ -233,11 +247,12 @@ fn paint_landmarks(on: &On<'_>, positions: &[DVec3], landmarks: &[u32]) {
     }
 }
 
-/// Shows what a press would take.
-fn hover(on: &On<'_>, ui: &Ui, positions: &[DVec3], pins: &[PinMark], tool: Tool) {
+/// Shows the object that a press would select.
+fn hover(on: &PaneCanvas<'_>, ui: &Ui, positions: &[DVec3], pins: &[PinMark], tool: Tool) {
     let Some(pointer) = on.canvas.response.hover_pos() else {
         return;
     };
+
     let painter = &on.canvas.painter;
     if let Some(pin) = pin_under(pointer, on, positions, pins).filter(|_| tool != Tool::Landmark) {
         ui.ctx().set_cursor_icon(CursorIcon::Grab);
@@ -249,12 +264,15 @@ fn hover(on: &On<'_>, ui: &Ui, positions: &[DVec3], pins: &[PinMark], tool: Tool
         }
         return;
     }
+
     let Some(hit) = on.pick(pointer) else { return };
     ui.ctx().set_cursor_icon(CursorIcon::Crosshair);
+    // Strokes start anywhere; pins and landmarks snap to a vertex.
     let place = positions
         .get(hit.vertex as usize)
         .copied()
         .filter(|_| matches!(tool, Tool::Pin | Tool::Landmark));
+
     if let Some(at) = place.and_then(|place| on.canvas.view.project(place)) {
         painter.circle_stroke(at, 4.0, Stroke::new(1.5, RIM));
     }
@@ -263,27 +281,31 @@ fn hover(on: &On<'_>, ui: &Ui, positions: &[DVec3], pins: &[PinMark], tool: Tool
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::Camera;
+    use crate::model::camera::Camera;
     use eframe::egui::Rect;
     use pliant::mesh::shapes::icosphere;
 
     #[test]
-    fn what_is_behind_a_ball_is_not_seen_and_what_is_before_it_is() {
+    fn points_behind_a_sphere_are_hidden_and_points_in_front_are_visible() {
         let view = View {
             camera: Camera::default(),
             rect: Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0)),
         };
         let back = view.camera.axes().back;
         let scene = Scene::of(Model::of(&icosphere(4)));
-        let looked = Looked {
+
+        let looked = PinVisibility {
             scene,
             view,
             places: [back, -back]
                 .map(|place| Some(view.camera.target + place))
                 .to_vec(),
         };
+
         let sees = |k: usize| looked.places[k].is_some_and(|place| looked.sees(place));
         assert!(sees(0) && !sees(1));
+
+        // The same positions in another allocation count as new ones.
         let mut turned = looked.clone();
         turned.scene.models[0].vertices = Arc::new((*turned.scene.models[0].vertices).clone());
         assert!(

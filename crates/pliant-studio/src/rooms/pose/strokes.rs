@@ -1,4 +1,4 @@
-//! Lines drawn on the face: a stroke that bends it, or a curve and where it should go.
+//! Strokes on the face: a stroke that bends it, or a curve with its goal curve.
 
 use std::sync::Arc;
 
@@ -7,14 +7,16 @@ use pliant::mesh::glam::DVec3;
 use pliant::mesh::{SurfacePoint, TrianglePoint};
 use pliant::rig::Stroke;
 
-use super::hand::edit_of;
-use super::marks::{PinMark, Pull, Pulled, weights_of};
 use super::overlay::INK;
-use super::{PoseRoom, Setup, Tool};
-use crate::character::{Drag, Drawn, Hand, Line, LineShape, Posed};
-use crate::command::Notice;
-use crate::document::Weights;
-use crate::rooms::{Cx, On};
+use super::{PoseRoom, Tool};
+use crate::engine::character::{
+    Drag, DragInput, Line, LinePins, LineShape, PosedCharacter, weights_of,
+};
+use crate::engine::command::{Command, Notice};
+use crate::engine::context::Cx;
+use crate::model::document::Weights;
+use crate::model::pose::{DraggedPin, PinMark, Pull, Setup};
+use crate::rooms::PaneCanvas;
 use crate::view::View;
 
 /// The least way between two points of a line, and the least length of one, on the screen.
@@ -23,7 +25,7 @@ const SHORTEST: f32 = 16.0;
 /// Places of a line that are looked up on the face to show it there.
 const SHOWN_PLACES: usize = 24;
 
-/// Lines on their way.
+/// Lines in progress.
 #[derive(Debug, Default)]
 pub(super) struct Strokes {
     /// The line under the pen.
@@ -31,10 +33,10 @@ pub(super) struct Strokes {
     gesture: u64,
     /// The line on the face that should go somewhere.
     source: Option<Source>,
-    /// The question that is out, with the pose it is about.
-    asked: Option<(u64, Weights, Vec<Pulled>)>,
+    /// The request that is out, with the pose it is about.
+    requested: Option<(u64, Weights, Vec<DraggedPin>)>,
     /// The last line on the face.
-    pub(super) last: Option<Arc<Drawn>>,
+    pub(super) last: Option<Arc<LinePins>>,
 }
 
 #[derive(Debug)]
@@ -62,57 +64,60 @@ impl Strokes {
     /// Shows lines.
     pub(super) fn paint(
         &self,
-        on: &On<'_>,
-        posed: &Posed,
+        on: &PaneCanvas<'_>,
+        posed: &PosedCharacter,
         positions: &[DVec3],
         tool: Tool,
         pins: &[PinMark],
     ) {
         let triangles = posed.rig.neutral().triangles();
-        let show = |places: &mut dyn Iterator<Item = DVec3>, color: Color32| {
-            let line: Vec<Pos2> = places
-                .filter_map(|place| on.canvas.view.project(place))
-                .collect();
-            on.canvas
-                .painter
-                .add(Shape::line(line, Pen::new(2.5, color)));
-        };
-        let is_there = |last: &&Arc<Drawn>| {
-            last.pulled
-                .iter()
-                .all(|pulled| pins.iter().any(|mark| mark.vertex == pulled.vertex))
-        };
-        if let Some(last) = self
-            .last
-            .as_ref()
-            .filter(is_there)
-            .filter(|_| matches!(tool, Tool::Stroke | Tool::Curve))
+        // The last stroke stays visible, faded, as long as its pins exist.
+        if let Some(last) = &self.last
+            && matches!(tool, Tool::Stroke | Tool::Curve)
+            && has_all_pins(last, pins)
         {
-            let place = |point: &SurfacePoint| match point {
-                SurfacePoint::Vertex(vertex) => positions.get(*vertex as usize).copied(),
-                SurfacePoint::InTriangle(point) => {
-                    is_on(point, triangles.len()).then(|| point.position(triangles, positions))
-                }
-            };
-            show(
-                &mut last.curve.points.iter().filter_map(place),
-                INK.gamma_multiply(0.55),
-            );
+            let points = last.curve.points.iter();
+            let places = points.filter_map(|point| place_of(point, triangles, positions));
+            paint_line(on, places, INK.gamma_multiply(0.55));
         }
+
         if let Some(source) = self.source.as_ref().filter(|_| tool == Tool::Curve) {
             let on_face = source
                 .places
                 .iter()
                 .filter(|point| is_on(point, triangles.len()));
-            show(
-                &mut on_face.map(|point| point.position(triangles, positions)),
-                INK,
-            );
+            let places = on_face.map(|point| point.position(triangles, positions));
+            paint_line(on, places, INK);
         }
+
         on.canvas
             .painter
             .add(Shape::line(self.line.clone(), Pen::new(3.0, INK)));
     }
+}
+
+/// Whether all pins of a stroke still exist.
+fn has_all_pins(stroke: &LinePins, pins: &[PinMark]) -> bool {
+    let mut pulled = stroke.pulled.iter();
+    pulled.all(|pulled| pins.iter().any(|mark| mark.vertex == pulled.vertex))
+}
+
+/// The position of a surface point; `None` for a point of another mesh.
+fn place_of(point: &SurfacePoint, triangles: &[[u32; 3]], positions: &[DVec3]) -> Option<DVec3> {
+    match point {
+        SurfacePoint::Vertex(vertex) => positions.get(*vertex as usize).copied(),
+        SurfacePoint::InTriangle(point) => {
+            is_on(point, triangles.len()).then(|| point.position(triangles, positions))
+        }
+    }
+}
+
+fn paint_line(on: &PaneCanvas<'_>, places: impl Iterator<Item = DVec3>, color: Color32) {
+    let line: Vec<Pos2> = places
+        .filter_map(|place| on.canvas.view.project(place))
+        .collect();
+    let shape = Shape::line(line, Pen::new(2.5, color));
+    on.canvas.painter.add(shape);
 }
 
 /// Whether a place is on this mesh, and not on the one before it.
@@ -132,30 +137,34 @@ fn length(line: &[Pos2]) -> f32 {
 }
 
 impl PoseRoom {
-    /// Draws lines. Says whether the left button is in use.
+    /// Draws lines. Returns whether the left button is in use.
     pub(super) fn strokes_ui(
         &mut self,
-        on: &On<'_>,
+        on: &PaneCanvas<'_>,
         ui: &Ui,
-        posed: &Arc<Posed>,
+        posed: &Arc<PosedCharacter>,
         cx: &mut Cx<'_>,
     ) -> bool {
         let canvas = on.canvas;
         let strokes = &mut self.strokes;
-        // Where a curve should go may be beside the face.
+
+        // A goal curve may lie outside the face.
         let may_begin = |place: &Pos2| strokes.source.is_some() || on.pick(*place).is_some();
         if canvas.tool_drag_started()
             && let Some(origin) = canvas.press_origin().filter(may_begin)
         {
             (strokes.line, strokes.gesture) = (vec![origin], cx.gesture);
         }
+
         let (Some(&last), Some(pointer)) = (strokes.line.last(), canvas.pointer()) else {
             return false;
         };
+
         ui.ctx().set_cursor_icon(CursorIcon::Crosshair);
         if pointer.distance(last) >= STEP {
             strokes.line.push(pointer);
         }
+
         if canvas.tool_drag_stopped() {
             let line = std::mem::take(&mut strokes.line);
             if length(&line) >= SHORTEST {
@@ -167,33 +176,47 @@ impl PoseRoom {
         true
     }
 
-    fn end_line(&mut self, line: &[Pos2], on: &On<'_>, posed: &Arc<Posed>, cx: &mut Cx<'_>) {
+    fn end_line(
+        &mut self,
+        line: &[Pos2],
+        on: &PaneCanvas<'_>,
+        posed: &Arc<PosedCharacter>,
+        cx: &mut Cx<'_>,
+    ) {
         let stroke = stroke_of(&on.canvas.view, line);
         match (self.tool, self.strokes.source.take()) {
             (Tool::Curve, None) => {
+                // The first line is looked up at a few places, which show it on the face.
                 let step = line.len().div_ceil(SHOWN_PLACES).max(1);
                 let hits = line
                     .iter()
                     .step_by(step)
                     .chain(line.last())
                     .filter_map(|&place| on.pick(place));
+
                 let places = hits
                     .map(|hit| TrianglePoint {
                         triangle: hit.triangle,
                         barycentric: hit.barycentric,
                     })
                     .collect();
+
                 self.strokes.source = Some(Source { stroke, places });
             }
             (Tool::Curve, Some(source)) => {
-                self.ask_line(LineShape::Toward(source.stroke, stroke), posed, cx)
+                self.request_line_pins(LineShape::Toward(source.stroke, stroke), posed, cx)
             }
-            _ => self.ask_line(LineShape::Bent(stroke), posed, cx),
+            _ => self.request_line_pins(LineShape::Bent(stroke), posed, cx),
         }
     }
 
-    /// Asks for the pins of a line.
-    pub(super) fn ask_line(&mut self, shape: LineShape, posed: &Posed, cx: &mut Cx<'_>) {
+    /// Requests the pins of a line.
+    pub(super) fn request_line_pins(
+        &mut self,
+        shape: LineShape,
+        posed: &PosedCharacter,
+        cx: &mut Cx<'_>,
+    ) {
         let setup = &cx.document.pose;
         let held = setup.held_beside(&[], &posed.positions);
         let line = Line {
@@ -202,66 +225,77 @@ impl PoseRoom {
             held: held.clone(),
             mirror: self.mirror.get(cx),
         };
-        let (serial, base, gesture) = (self.next_serial(), weights_of(posed), cx.gesture);
-        self.strokes.asked = Some((serial, base.clone(), held));
-        *cx.drag = Some(Drag {
+
+        let serial = self.next_serial();
+        let base = weights_of(posed);
+        let gesture = cx.gesture;
+        // The result is a list of pins, which are then dragged from the same pose.
+        self.strokes.requested = Some((serial, base.clone(), held));
+        cx.command(Command::Drag(Drag {
             gesture,
             serial,
             base,
             method: setup.solving_method(),
-            hand: Hand::Draw(Arc::new(line)),
-        });
+            input: DragInput::Draw(Arc::new(line)),
+        }));
     }
 
     /// Takes in the pins of a line, and pulls them.
     pub(super) fn take_drawn(&mut self, cx: &mut Cx<'_>) {
         let drawn = cx.posed.and_then(|posed| posed.drawn.clone());
-        let answers = |drawn: &Arc<Drawn>| {
+        // A result for an older line is ignored.
+        let answers = |drawn: &Arc<LinePins>| {
             self.strokes
-                .asked
+                .requested
                 .as_ref()
                 .is_some_and(|(serial, ..)| *serial == drawn.serial)
         };
+
         let Some(drawn) = drawn.filter(answers) else {
             return;
         };
-        let Some((_, base, held)) = self.strokes.asked.take() else {
+        let Some((_, base, held)) = self.strokes.requested.take() else {
             return;
         };
+
+        // A vertex of the stroke that is also held belongs to the stroke.
         let apart = held
             .into_iter()
             .filter(|held| drawn.pulled.iter().all(|pin| pin.vertex != held.vertex));
-        let pins: Vec<Pulled> = drawn.pulled.iter().cloned().chain(apart).collect();
+        let pins: Vec<DraggedPin> = drawn.pulled.iter().cloned().chain(apart).collect();
+
         if let Some(remark) = &drawn.remark {
-            cx.tell(Notice::hint(remark));
+            cx.notify(Notice::hint(remark));
         }
-        let (serial, method) = (self.next_serial(), cx.document.pose.solving_method());
-        *cx.drag = Some(Drag {
+
+        let serial = self.next_serial();
+        let method = cx.document.pose.solving_method();
+        cx.command(Command::Drag(Drag {
             gesture: drawn.gesture,
             serial,
             base: base.clone(),
             method,
-            hand: Hand::Pull(pins.clone()),
-        });
-        let (pull, pulled) = (
-            Pull {
-                base,
-                pins,
-                ..Pull::default()
-            },
-            drawn.pulled.clone(),
-        );
-        edit_of(drawn.gesture, "Draw stroke", cx, move |document| {
+            input: DragInput::Pull(pins.clone()),
+        }));
+
+        let pull = Pull {
+            base,
+            pins,
+            ..Pull::default()
+        };
+        let pulled = drawn.pulled.clone();
+
+        cx.edit_in_gesture(drawn.gesture, "Draw stroke", move |document| {
             document.pose.take_stroke(&pulled, pull)
         });
-        self.hand.selected = None;
+        self.pin_tool.selected = None;
         self.strokes.last = Some(drawn);
     }
 }
 
 impl Setup {
     /// The pins of a stroke; those that are there already join it.
-    fn take_stroke(&mut self, pulled: &[Pulled], pull: Pull) {
+    fn take_stroke(&mut self, pulled: &[DraggedPin], pull: Pull) {
         let stroke = Some(self.next_stroke());
         for pin in pulled {
             let mark = PinMark {
@@ -274,6 +308,7 @@ impl Setup {
                 .iter_mut()
                 .find(|known| known.vertex == pin.vertex)
             {
+                // A pin that existed before stays held.
                 Some(known) => {
                     *known = PinMark {
                         held: known.held,
@@ -283,6 +318,7 @@ impl Setup {
                 None => self.pins.push(mark),
             }
         }
+
         self.pull = Some(pull);
     }
 }

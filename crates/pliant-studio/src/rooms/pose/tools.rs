@@ -1,19 +1,20 @@
-//! The panel on the left: tools, pins, strokes.
+//! Tools of the Pose room: tool buttons, pins, saved strokes.
 
 use eframe::egui::{
     self, Align, Align2, Atom, Button, Color32, FontId, IdSalt, Layout, Painter, Rect, Response,
     RichText, Stroke, Ui, Vec2, vec2,
 };
 
-use super::marks::PinMark;
 use super::overlay::paint_pin;
-use super::stroke_library::{ENOUGH, PLACES, named};
+use super::stroke_library::{ENOUGH, PLACES};
 use super::{PoseRoom, Tool};
-use crate::rooms::Cx;
-use crate::view::DragWay;
+use crate::engine::context::Cx;
+use crate::model::pose::PinMark;
+use crate::view::DragDirection;
+use crate::widgets::field::named;
 
 impl Tool {
-    /// What its button says.
+    /// Text of its button.
     fn label(self) -> &'static str {
         match self {
             Self::Pin => "Pin",
@@ -29,8 +30,8 @@ impl Tool {
                 "Click to pin, drag to move (Q).\nCtrl: along the normal\nShift: along the skin\nCtrl and Shift: in depth"
             }
             Self::Stroke => "Draw a line on the face; the face bends along it (W)",
-            Self::Curve => "Draw a line on the face, then where it should go (E)",
-            Self::Landmark => "Mark places by which strokes are kept for other faces (R)",
+            Self::Curve => "Draw a line on the face, then its goal (E)",
+            Self::Landmark => "Mark landmarks that transfer saved strokes to other faces (R)",
         }
     }
 }
@@ -40,6 +41,7 @@ impl PoseRoom {
         ui.add_space(4.0);
         self.tool_buttons_ui(ui, cx);
         ui.add_space(8.0);
+
         match self.tool {
             Tool::Pin => drag_keys_ui(ui),
             Tool::Stroke => {
@@ -50,6 +52,7 @@ impl PoseRoom {
             Tool::Curve => self.curve_steps_ui(ui),
             Tool::Landmark => landmark_steps_ui(ui, cx),
         }
+
         ui.separator();
         self.pins_ui(ui, cx);
         ui.separator();
@@ -70,6 +73,7 @@ impl PoseRoom {
                 }
             }
         });
+
         let mut mirrored = cx.document.pose.mirrored;
         let mirror = ui.checkbox(&mut mirrored, "Mirror pins");
         if mirror
@@ -82,10 +86,10 @@ impl PoseRoom {
 
     fn curve_steps_ui(&mut self, ui: &mut Ui) {
         if self.strokes.has_source() {
-            ui.weak("Now draw where this line should go.");
+            ui.weak("Now draw the goal of this line.");
             if ui
                 .button("Start over")
-                .on_hover_text("Forget the first line (Esc)")
+                .on_hover_text("Discard the first line (Esc)")
                 .clicked()
             {
                 self.strokes.forget();
@@ -102,21 +106,24 @@ impl PoseRoom {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let clear = ui.add_enabled(!pins.is_empty(), Button::new("Clear pins").small());
                 if clear
-                    .on_hover_text("Take all pins off; the pose stays")
+                    .on_hover_text("Delete all pins; the pose does not change")
                     .clicked()
                 {
-                    self.hand.selected = None;
+                    self.pin_tool.selected = None;
                     cx.edit("Clear pins", |document| {
                         document.pose.pins.clear();
+                        // Without pins there is no drag to repeat with other options.
                         document.pose.pull = None;
                     });
                 }
             });
         });
+
         if pins.is_empty() {
-            ui.weak("None yet. Drag any place of the face: it is pinned and follows.");
+            ui.weak("No pins yet. Drag a point of the face to pin and move it.");
             return;
         }
+
         egui::ScrollArea::vertical()
             .id_salt("pins")
             .max_height(220.0)
@@ -132,34 +139,40 @@ impl PoseRoom {
             let (_, place) = ui.allocate_space(Vec2::splat(10.0));
             paint_pin(ui.painter(), place.center(), 0.75, mark.held, 1.0);
             let name = format!("Pin {}", k + 1);
-            let row = ui.selectable_label(self.hand.selected == Some(k), name);
+            let row = ui.selectable_label(self.pin_tool.selected == Some(k), name);
+
             if row
                 .on_hover_text(format!("Vertex {}", mark.vertex))
                 .clicked()
             {
-                self.hand.selected = Some(k);
+                self.pin_tool.selected = Some(k);
             }
+
+            // A free pin keeps a goal only if no slider reaches it.
             if mark.goal.is_some() && !mark.held {
                 ui.weak("short").on_hover_text(
-                    "Its goal is further than the sliders reach; the sculpt layer takes it there",
+                    "No slider reaches the goal; the residual layer can close the gap",
                 );
             }
+
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let label = format!("Delete pin {}", k + 1);
                 if named(ui.small_button("×"), &label)
                     .on_hover_text(&label)
                     .clicked()
                 {
-                    self.hand.selected = Some(k);
+                    self.pin_tool.selected = Some(k);
                     self.delete_selected(cx);
                 }
-                let (mut held, label) = (mark.held, format!("Hold pin {}", k + 1));
-                let hint = "It keeps its place while others are dragged (H)";
+
+                let mut held = mark.held;
+                let label = format!("Hold pin {}", k + 1);
+                let hint = "Keep the position while other pins are dragged (H)";
                 if named(ui.checkbox(&mut held, "Hold"), &label)
                     .on_hover_text(hint)
                     .changed()
                 {
-                    self.hand.selected = Some(k);
+                    self.pin_tool.selected = Some(k);
                     self.toggle_held(cx);
                 }
             });
@@ -175,13 +188,16 @@ fn tool_button_ui(ui: &mut Ui, tool: Tool, chosen: bool) -> Response {
         (Atom::custom(icon, Vec2::splat(16.0)), tool.label()),
     )
     .atom_ui(ui);
+
     let color = ui
         .style()
         .interact_selectable(&button.response, chosen)
         .text_color();
+
     if let Some(rect) = button.rect(icon) {
         paint_icon(ui.painter(), rect, tool, color);
     }
+
     let end = button.response.rect.right_center() - vec2(8.0, 0.0);
     ui.painter().text(
         end,
@@ -190,18 +206,21 @@ fn tool_button_ui(ui: &mut Ui, tool: Tool, chosen: bool) -> Response {
         FontId::proportional(11.0),
         color.gamma_multiply(0.6),
     );
+
     button.response
 }
 
 fn paint_icon(painter: &Painter, rect: Rect, tool: Tool, color: Color32) {
     let at = |x: f32, y: f32| rect.min + vec2(x, y) * rect.size();
     let pen = Stroke::new(1.8, color);
+    // A parabola, open at the top.
     let arc = |lift: f32| {
         (0..=8)
             .map(|k| k as f32 / 8.0)
             .map(|x| at(0.05 + 0.9 * x, lift + 1.6 * x * (1.0 - x)))
             .collect::<Vec<_>>()
     };
+
     match tool {
         Tool::Pin => {
             painter.circle(at(0.5, 0.3), 4.0, color, Stroke::NONE);
@@ -227,9 +246,9 @@ fn drag_keys_ui(ui: &mut Ui) {
         .num_columns(2)
         .spacing([8.0, 2.0])
         .show(ui, |ui| {
-            for (keys, way) in DragWay::ALL.map(DragWay::words) {
+            for (keys, direction) in DragDirection::ALL.map(DragDirection::words) {
                 ui.label(RichText::new(keys).small());
-                ui.label(RichText::new(way).small().weak());
+                ui.label(RichText::new(direction).small().weak());
                 ui.end_row();
             }
         });
@@ -238,6 +257,7 @@ fn drag_keys_ui(ui: &mut Ui) {
 fn landmark_steps_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let asset = cx.document.character.asset.clone();
     let count = cx.document.pose.landmarks.get(&asset).map_or(0, Vec::len);
+    // The next place of the list, then free landmarks.
     match PLACES.get(count) {
         Some(place) => ui.weak(format!(
             "Click the {place} ({} of {}).",
@@ -247,8 +267,11 @@ fn landmark_steps_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
         None => ui.weak(format!("{count} landmarks. Click one to remove it.")),
     };
     if count < ENOUGH {
-        ui.weak(format!("{ENOUGH} or more, the same on each face."));
+        ui.weak(format!(
+            "Mark {ENOUGH} or more, the same places on each face."
+        ));
     }
+
     if count > 0 && ui.button("Clear landmarks").clicked() {
         cx.edit("Clear landmarks", move |document| {
             document.pose.landmarks.remove(&asset);

@@ -1,53 +1,57 @@
-//! The brush: a press sets the middle of a soft patch, a drag outwards its radius.
+//! The patch brush: a press sets the centre of a soft patch, a drag its radius.
 
 use eframe::egui::{Align2, Color32, CursorIcon, FontId, Pos2, Stroke, Ui};
 use pliant::mesh::glam::DVec3;
 
 use super::pointer;
-use super::setup::{Patch, default_radius, leave_baked};
-use crate::character::Posed;
-use crate::rooms::{Cx, On};
+use crate::engine::character::PosedCharacter;
+use crate::engine::context::Cx;
+use crate::engine::touch::default_radius;
+use crate::model::touch::{Patch, leave_baked};
+use crate::rooms::PaneCanvas;
 
-/// How near the pointer must be to a patch's middle to take it, in points.
+/// How near the pointer must be to a patch's centre to take it, in points.
 const REACH: f32 = 10.0;
-/// A drag shorter than this sets no radius: the hand only clicked.
+/// A drag shorter than this sets no radius: the user only clicked.
 const LEAST_DRAG: f32 = 4.0;
 /// The least radius, in those of a click.
 const LEAST_RADIUS: f64 = 0.02;
 
-/// The brush in the hand.
+/// The patch brush.
 #[derive(Debug, Default)]
-pub(super) struct Brush {
+pub(super) struct PatchBrush {
     /// The patch that the panel and the keys are about.
     pub(super) selected: Option<usize>,
-    grip: Option<Grip>,
+    drag: Option<PatchDrag>,
 }
 
 #[derive(Debug)]
-struct Grip {
+struct PatchDrag {
     gesture: u64,
     patch: usize,
     center: DVec3,
     pointer: Pos2,
 }
 
-impl Brush {
-    /// Sets patches; says whether the button is in use.
+impl PatchBrush {
+    /// Sets patches; returns whether the button is in use.
     pub(super) fn canvas_ui(
         &mut self,
-        on: &On<'_>,
-        posed: &Posed,
+        on: &PaneCanvas<'_>,
+        posed: &PosedCharacter,
         ui: &Ui,
         cx: &mut Cx<'_>,
     ) -> bool {
         if let Some(place) = pointer::pressed(on, ui) {
             self.take(place, on, posed, cx);
         }
-        self.grip.take_if(|_| !pointer::holds(ui));
-        if let Some(grip) = &self.grip {
-            drag(grip, on, posed, cx);
+
+        // Another window may have taken the release of the button.
+        self.drag.take_if(|_| !pointer::holds(ui));
+        if let Some(drag) = &self.drag {
+            drag_patch(drag, on, posed, cx);
             if ui.input(|input| input.pointer.primary_released()) {
-                self.grip = None;
+                self.drag = None;
                 return true;
             }
         } else if on
@@ -58,43 +62,51 @@ impl Brush {
         {
             ui.ctx().set_cursor_icon(CursorIcon::Crosshair);
         }
-        self.grip.is_some()
+
+        self.drag.is_some()
     }
 
-    fn take(&mut self, place: Pos2, on: &On<'_>, posed: &Posed, cx: &mut Cx<'_>) {
+    fn take(&mut self, place: Pos2, on: &PaneCanvas<'_>, posed: &PosedCharacter, cx: &mut Cx<'_>) {
         let patches = &cx.document.touch.patches;
         let near = |patch: &Patch| {
             pointer::center(on, patch).is_some_and(|at| at.distance(place) <= REACH)
         };
         let center_of = |vertex: u32| posed.positions.get(vertex as usize).copied();
+
+        // A press on the centre of a patch changes its radius.
         if let Some(patch) = patches.iter().position(near) {
             self.selected = Some(patch);
             let center = center_of(patches[patch].center);
-            self.grip = center.map(|center| Grip {
+            self.drag = center.map(|center| PatchDrag {
                 gesture: cx.gesture,
                 patch,
                 center,
                 pointer: place,
             });
+
             return;
         }
+
         let Some((vertex, center)) = pointer::pick_face(on, place)
             .and_then(|hit| Some((hit.vertex, center_of(hit.vertex)?)))
         else {
             return;
         };
+
         let patch = Patch {
             center: vertex,
             radius: default_radius(posed),
         };
+
         self.selected = Some(patches.len());
-        self.grip = Some(Grip {
+        self.drag = Some(PatchDrag {
             gesture: cx.gesture,
             patch: patches.len(),
             center,
             pointer: place,
         });
-        cx.edit_by_hand("Brush patch", move |document| {
+
+        cx.edit_continuously("Brush patch", move |document| {
             leave_baked(document);
             document.touch.patches.push(patch);
         });
@@ -111,12 +123,13 @@ impl Brush {
         }
     }
 
-    /// Draws the middles and the radius in the hand.
-    pub(super) fn paint(&self, on: &On<'_>, cx: &Cx<'_>) {
+    /// Draws the centres and the radius being dragged.
+    pub(super) fn paint(&self, on: &PaneCanvas<'_>, cx: &Cx<'_>) {
         for (k, patch) in cx.document.touch.patches.iter().enumerate() {
             let Some(at) = pointer::center(on, patch) else {
                 continue;
             };
+
             let painter = &on.canvas.painter;
             painter.circle(
                 at,
@@ -124,10 +137,13 @@ impl Brush {
                 Color32::WHITE,
                 Stroke::new(1.5, Color32::from_gray(40)),
             );
+
             if self.selected == Some(k) {
                 painter.circle_stroke(at, 8.5, Stroke::new(1.5, Color32::WHITE));
             }
-            if self.grip.as_ref().is_some_and(|grip| grip.patch == k) {
+
+            // The radius is shown while it is being dragged.
+            if self.drag.as_ref().is_some_and(|drag| drag.patch == k) {
                 let text = format!("radius {:.3}", patch.radius);
                 pointer::label(
                     painter,
@@ -151,22 +167,26 @@ pub(super) fn delete_patch(patch: usize, cx: &mut Cx<'_>) {
     });
 }
 
-/// The radius is as far as the hand went, at the middle's depth.
-fn drag(grip: &Grip, on: &On<'_>, posed: &Posed, cx: &mut Cx<'_>) {
+/// The radius is as far as the user went, at the centre's depth.
+fn drag_patch(drag: &PatchDrag, on: &PaneCanvas<'_>, posed: &PosedCharacter, cx: &mut Cx<'_>) {
     let Some(pointer) = on
         .canvas
         .pointer()
-        .filter(|place| place.distance(grip.pointer) >= LEAST_DRAG)
+        .filter(|place| place.distance(drag.pointer) >= LEAST_DRAG)
     else {
         return;
     };
+
+    // The radius is the drag in the view plane, at the depth of the centre.
     let radius = on
         .canvas
         .view
-        .drag_in_view_plane(grip.center, grip.pointer, pointer)
-        .distance(grip.center);
-    let (patch, radius) = (grip.patch, radius.max(LEAST_RADIUS * default_radius(posed)));
-    pointer::edit(cx, grip.gesture, "Brush patch", move |document| {
+        .drag_in_view_plane(drag.center, drag.pointer, pointer)
+        .distance(drag.center);
+    let patch = drag.patch;
+    let radius = radius.max(LEAST_RADIUS * default_radius(posed));
+
+    cx.edit_in_gesture(drag.gesture, "Brush patch", move |document| {
         leave_baked(document);
         if let Some(patch) = document.touch.patches.get_mut(patch) {
             patch.radius = radius;

@@ -1,21 +1,18 @@
-//! The pointer over a touched face.
+//! The pointer over soft skin: picking, normals, labels.
 
 use eframe::egui::{Align2, Color32, FontId, Painter, Pos2, Ui, Vec2};
 use pliant::mesh::glam::DVec3;
 
-use super::setup::Patch;
-use crate::character::Posed;
-use crate::command::Command;
-use crate::document::Document;
-use crate::history::Edit;
-use crate::rooms::{Cx, On};
+use crate::engine::character::PosedCharacter;
+use crate::model::touch::Patch;
+use crate::rooms::PaneCanvas;
 use crate::view::{Hit, Model, Ray, Scene, View};
 
 /// The face among the models of the scene.
 pub(super) const FACE: usize = 0;
 
 /// Where the tool's button went down in this frame.
-pub(super) fn pressed(on: &On<'_>, ui: &Ui) -> Option<Pos2> {
+pub(super) fn pressed(on: &PaneCanvas<'_>, ui: &Ui) -> Option<Pos2> {
     let down = on.canvas.response.is_pointer_button_down_on() && !on.canvas.navigating;
     ui.input(|input| {
         (down && input.pointer.primary_pressed() && !input.modifiers.alt)
@@ -24,36 +21,20 @@ pub(super) fn pressed(on: &On<'_>, ui: &Ui) -> Option<Pos2> {
     })
 }
 
-/// Whether the button is still down, or came up in this frame; otherwise the hand was lost, as when
-/// another window took it.
+/// Whether the button is still down, or came up in this frame; otherwise the release was lost, as
+/// when another window took it.
 pub(super) fn holds(ui: &Ui) -> bool {
     ui.input(|input| input.pointer.primary_down() || input.pointer.primary_released())
 }
 
-/// Asks for a change that belongs to the gesture in which the hand took hold, though keys were
-/// pressed since.
-pub(super) fn edit(
-    cx: &mut Cx<'_>,
-    gesture: u64,
-    label: &str,
-    change: impl FnOnce(&mut Document) + Send + 'static,
-) {
-    let edit = Edit {
-        label: label.to_owned(),
-        gesture: Some(gesture),
-        change: Box::new(change),
-    };
-    cx.command(Command::Edit(edit));
-}
-
-/// What of the face is under a place, through the solid.
-pub(super) fn pick_face(on: &On<'_>, place: Pos2) -> Option<Hit> {
+/// What of the face is under a place, through the collider.
+pub(super) fn pick_face(on: &PaneCanvas<'_>, place: Pos2) -> Option<Hit> {
     on.scene
         .pick_where(&on.canvas.view.ray(place), |model| model == FACE)
 }
 
-/// The face's normal at a hit, towards the eye.
-pub(super) fn normal_at(on: &On<'_>, place: Pos2, hit: &Hit) -> DVec3 {
+/// The face's normal at a hit, towards the camera.
+pub(super) fn normal_at(on: &PaneCanvas<'_>, place: Pos2, hit: &Hit) -> DVec3 {
     normal_of(&on.scene.models[hit.model], &on.canvas.view.ray(place), hit)
 }
 
@@ -81,7 +62,7 @@ pub(super) struct SkinPoint {
 }
 
 impl Skin {
-    pub(super) fn of(posed: &Posed) -> Self {
+    pub(super) fn of(posed: &PosedCharacter) -> Self {
         Self(Scene::of(Model::new(
             posed.surface.clone(),
             posed.vertices.clone(),
@@ -104,21 +85,19 @@ impl Skin {
     }
 }
 
-/// Where the middle of a patch is on the screen, on the face as it is shown; `None` behind the
+/// Where the centre of a patch is on the screen, on the face as it is shown; `None` behind the
 /// head.
-pub(super) fn center(on: &On<'_>, patch: &Patch) -> Option<Pos2> {
+pub(super) fn center(on: &PaneCanvas<'_>, patch: &Patch) -> Option<Pos2> {
     let model = on.scene.models.get(FACE)?;
     let vertex = patch.center as usize;
-    let (place, normal) = (
-        model.vertices.positions.get(vertex)?.as_dvec3(),
-        model.vertices.normals.get(vertex)?.as_dvec3(),
-    );
+    let place = model.vertices.positions.get(vertex)?.as_dvec3();
+    let normal = model.vertices.normals.get(vertex)?.as_dvec3();
     faces(&on.canvas.view, place, normal)
         .then(|| on.canvas.view.project(place))
         .flatten()
 }
 
-/// Whether a place of the surface looks at the eye.
+/// Whether the surface at a point faces the camera.
 pub(super) fn faces(view: &View, place: DVec3, normal: DVec3) -> bool {
     view.project(place)
         .is_some_and(|at| view.ray(at).direction.dot(normal) < 0.0)
@@ -126,6 +105,7 @@ pub(super) fn faces(view: &View, place: DVec3, normal: DVec3) -> bool {
 
 /// Words over the picture that read on any ground.
 pub(super) fn label(painter: &Painter, place: Pos2, anchor: Align2, text: &str, font: FontId) {
+    // A dark outline keeps the text readable on any background.
     for side in [
         Vec2::new(1.0, 1.0),
         Vec2::new(-1.0, 1.0),

@@ -1,41 +1,42 @@
-//! The press: a solid in the hand that follows the skin under the pointer and sinks into it.
+//! The press tool: a collider that follows the skin under the pointer and sinks into it.
 //!
-//! **Ours.** A plain drag keeps the solid on the skin as it would be without the solid, since on
-//! the dented skin it would sink for ever. It sinks in during a moment, as a hand does. Beside the
-//! face it goes along the screen. Keys move it freely, in the ways of all rooms.
+//! **Implementation.** A plain drag keeps the collider on the undeformed skin, because on the
+//! deformed skin it would sink without end. It sinks in during a short time. Beside the face it
+//! moves in the view plane. With modifier keys it moves freely, in the directions that all rooms
+//! share.
 
 use eframe::egui::{Color32, CursorIcon, Modifiers, Pos2, Stroke, Ui, Vec2};
 use pliant::mesh::glam::DVec3;
 
 use super::pointer::{self, Skin, SkinPoint};
-use super::setup::{Recorded, leave_baked};
-use super::solid::Solid;
-use crate::character::Posed;
-use crate::rooms::{Cx, On};
-use crate::view::{DragPlane, DragWay, Ray, View};
+use crate::engine::character::PosedCharacter;
+use crate::engine::context::Cx;
+use crate::model::touch::{ColliderSetup, RecordedPress, leave_baked};
+use crate::rooms::PaneCanvas;
+use crate::view::{DragDirection, DragPlane, Ray, View};
 
-/// Depth per point of the wheel, in radii: ours, a notch is about an eighth.
+/// Depth per point of the wheel, in radii. Chosen: a notch is about an eighth.
 const WHEEL: f64 = 0.0025;
-/// How long a solid takes to sink by its radius: ours, a finger that presses without haste.
+/// How long a collider takes to sink by its radius. Chosen: a finger that presses without haste.
 const SINK_SECS: f64 = 0.3;
 
-/// Frames of the window further apart than this were a fault of the window, not of the hand.
+/// Frames of the window further apart than this were a fault of the window, not of the user.
 const LONGEST_GAP_SECS: f64 = 1.0 / 15.0;
-/// A hand that rests is remembered for so long.
+/// A pointer that rests is remembered for so long.
 const LONGEST_REST_SECS: f64 = 0.5;
 
-/// The hand with the solid.
+/// The press tool.
 #[derive(Debug, Default)]
-pub(super) struct Press {
-    grip: Option<Grip>,
-    /// The wheel since the last frame: while the hand has something, it pushes.
+pub(super) struct PressTool {
+    drag: Option<PressDrag>,
+    /// The wheel since the last frame: while the user has something, it pushes.
     wheel: f64,
 }
 
-impl Press {
-    /// Whether the hand has the solid.
+impl PressTool {
+    /// Whether the user has the collider.
     pub(super) fn holds(&self) -> bool {
-        self.grip.is_some()
+        self.drag.is_some()
     }
 
     /// Takes the wheel before the camera does.
@@ -48,11 +49,11 @@ impl Press {
         }
     }
 
-    /// Moves the solid; says whether the button is in use.
+    /// Moves the collider; returns whether the button is in use.
     pub(super) fn canvas_ui(
         &mut self,
-        on: &On<'_>,
-        posed: &Posed,
+        on: &PaneCanvas<'_>,
+        posed: &PosedCharacter,
         ui: &Ui,
         cx: &mut Cx<'_>,
     ) -> bool {
@@ -60,18 +61,20 @@ impl Press {
         if let Some(place) = pointer::pressed(on, ui) {
             self.take(place, on, &skin, posed, cx);
         }
-        self.grip.take_if(|_| !pointer::holds(ui));
-        let Some(grip) = &mut self.grip else {
+
+        self.drag.take_if(|_| !pointer::holds(ui));
+        let Some(drag) = &mut self.drag else {
             hover(on, ui);
             return false;
         };
-        let (wheel, now) = (
-            std::mem::take(&mut self.wheel),
-            ui.input(|input| input.time),
-        );
-        let passed = grip.passed(now);
+
+        // During a press the wheel changes the depth instead of the zoom.
+        let wheel = std::mem::take(&mut self.wheel);
+        let now = ui.input(|input| input.time);
+        let passed = drag.passed(now);
+
         if let Some(pointer) = on.canvas.pointer() {
-            grip.follow(
+            drag.follow(
                 &skin,
                 &on.canvas.view,
                 pointer,
@@ -80,27 +83,41 @@ impl Press {
                 passed,
             );
         }
-        grip.record(passed);
-        if grip.sinks() {
+
+        drag.record(passed);
+        // The collider sinks in over several frames, even if the pointer rests.
+        if drag.sinks() {
             ui.ctx().request_repaint();
         }
-        let (place, gesture, depth) = (grip.place, grip.gesture, grip.chosen_depth());
+
+        let place = drag.place;
+        let gesture = drag.gesture;
+        let depth = drag.chosen_depth();
         ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
-        pointer::edit(cx, gesture, "Press", move |document| {
+        cx.edit_in_gesture(gesture, "Press", move |document| {
             let solid = &mut document.touch.solid;
             solid.place = Some(place.to_array());
             solid.depth = depth.unwrap_or(solid.depth);
         });
+
         if ui.input(|input| input.pointer.primary_released()) {
-            self.let_go(cx);
+            self.release(cx);
         }
         true
     }
 
-    /// Takes the solid where it is, or puts it against the skin that was pressed.
-    fn take(&mut self, place: Pos2, on: &On<'_>, skin: &Skin, posed: &Posed, cx: &mut Cx<'_>) {
+    /// Takes the collider where it is, or puts it against the skin that was pressed.
+    fn take(
+        &mut self,
+        place: Pos2,
+        on: &PaneCanvas<'_>,
+        skin: &Skin,
+        posed: &PosedCharacter,
+        cx: &mut Cx<'_>,
+    ) {
         let setup = &cx.document.touch;
         let radius = setup.solid_radius(posed);
+        // A press on the collider takes it where it is.
         let of_solid = on.pick(place).filter(|hit| hit.model != pointer::FACE);
         let view = &on.canvas.view;
         let (solid, middle, normal) = match (
@@ -112,7 +129,7 @@ impl Press {
                 (solid, middle, normal)
             }
             (None, Some(point)) => {
-                let solid = Solid {
+                let solid = ColliderSetup {
                     from: None,
                     ..setup.solid.turned(point.normal)
                 };
@@ -121,13 +138,16 @@ impl Press {
             }
             (None, None) => return,
         };
+
         let from = solid.from.unwrap_or(middle.to_array());
+        // During playback the press belongs to the current frame.
         let start_frame = if cx.clock.playing {
             cx.clock.frame
         } else {
             0.0
         };
-        let mut grip = Grip::new(
+
+        let mut drag = PressDrag::new(
             cx.gesture,
             solid.clone(),
             radius,
@@ -136,12 +156,13 @@ impl Press {
             place,
             start_frame,
         );
-        grip.settle(skin, view, place);
-        grip.wanted_depth = grip.depth.max(radius * solid.depth);
-        self.grip = Some(grip);
-        cx.edit_by_hand("Press", move |document| {
+
+        drag.settle(skin, view, place);
+        drag.wanted_depth = drag.depth.max(radius * solid.depth);
+        self.drag = Some(drag);
+        cx.edit_continuously("Press", move |document| {
             leave_baked(document);
-            document.touch.solid = Solid {
+            document.touch.solid = ColliderSetup {
                 place: Some(middle.to_array()),
                 from: Some(from),
                 ..solid
@@ -149,26 +170,28 @@ impl Press {
         });
     }
 
-    /// The solid stays or goes back, and its way is remembered.
-    fn let_go(&mut self, cx: &mut Cx<'_>) {
-        let Some(grip) = self.grip.take() else { return };
-        let Some(recorded) = Recorded::of(grip.start_frame, &grip.seen) else {
+    /// The collider stays or goes back, and its way is remembered.
+    fn release(&mut self, cx: &mut Cx<'_>) {
+        let Some(drag) = self.drag.take() else { return };
+        let Some(recorded) = RecordedPress::of(drag.start_frame, &drag.seen) else {
             return;
         };
-        pointer::edit(cx, grip.gesture, "Press", move |document| {
+
+        cx.edit_in_gesture(drag.gesture, "Press", move |document| {
             let touch = &mut document.touch;
             touch.recorded = Some(recorded);
+            // The collider returns to where it was taken.
             if !touch.stays {
                 touch.solid.place = touch.solid.from;
             }
         });
     }
 
-    /// A line from where the solid was taken to where it is.
-    pub(super) fn paint(&self, on: &On<'_>) {
-        let Some(grip) = &self.grip else { return };
+    /// A line from where the collider was taken to where it is.
+    pub(super) fn paint(&self, on: &PaneCanvas<'_>) {
+        let Some(drag) = &self.drag else { return };
         let view = &on.canvas.view;
-        if let (Some(from), Some(to)) = (view.project(grip.start), view.project(grip.place)) {
+        if let (Some(from), Some(to)) = (view.project(drag.start), view.project(drag.place)) {
             on.canvas.painter.line_segment(
                 [from, to],
                 Stroke::new(1.0, Color32::WHITE.gamma_multiply(0.6)),
@@ -178,15 +201,15 @@ impl Press {
 }
 
 #[derive(Debug)]
-struct Grip {
+struct PressDrag {
     gesture: u64,
-    solid: Solid,
+    solid: ColliderSetup,
     radius: f64,
     /// Where it was taken, and where it is.
     start: DVec3,
     place: DVec3,
-    /// On the skin: how deep it is and should be, where the skin under it is beside the pointer,
-    /// and how far it is beside that skin.
+    /// On the skin: its depth and goal depth, the offset of the skin under it from the pointer, and
+    /// its distance beside that skin.
     depth: f64,
     wanted_depth: f64,
     off_pointer: Vec2,
@@ -200,15 +223,15 @@ struct Grip {
     wheeled: bool,
     start_frame: f64,
     seen: Vec<(f64, DVec3)>,
-    /// The time of the last frame, and how long the hand has rested.
+    /// The time of the last frame, and how long the user has rested.
     last_time: f64,
     rested_secs: f64,
 }
 
-impl Grip {
+impl PressDrag {
     fn new(
         gesture: u64,
-        solid: Solid,
+        solid: ColliderSetup,
         radius: f64,
         middle: DVec3,
         normal: DVec3,
@@ -246,18 +269,21 @@ impl Grip {
         }
     }
 
-    /// Remembers where the solid is. A window that hangs and a hand that rests for long are no part
-    /// of the way.
+    /// Remembers where the collider is. A window that hangs and A pointer that rests for long are
+    /// no part of the way.
     fn record(&mut self, passed: f64) {
         let Some(&(time, place)) = self.seen.last() else {
             self.seen.push((0.0, self.place));
             return;
         };
+
         self.rested_secs = if place == self.place {
             self.rested_secs + passed
         } else {
             0.0
         };
+
+        // A long rest is not recorded.
         if self.rested_secs <= LONGEST_REST_SECS {
             self.seen.push((time + passed, self.place));
         }
@@ -271,7 +297,7 @@ impl Grip {
     /// The depth that the wheel chose, in radii.
     fn chosen_depth(&self) -> Option<f64> {
         self.wheeled
-            .then(|| (self.wanted_depth / self.radius).clamp(0.0, Solid::MOST_DEPTH))
+            .then(|| (self.wanted_depth / self.radius).clamp(0.0, ColliderSetup::MOST_DEPTH))
     }
 
     /// Goes with the pointer: over the skin, or freely while keys are held; nothing jumps between
@@ -286,13 +312,17 @@ impl Grip {
         passed: f64,
     ) {
         let pushed = wheel * WHEEL * self.radius;
-        if DragWay::of(modifiers) == DragWay::Screen {
+        if DragDirection::of(modifiers) == DragDirection::Screen {
+            // Modifier keys were released: continue on the skin from here.
             if self.free.take().is_some() {
                 self.settle(skin, view, pointer);
             }
+
             self.wheeled |= wheel != 0.0;
-            self.wanted_depth =
-                (self.wanted_depth + pushed).min(self.depth.max(Solid::MOST_DEPTH * self.radius));
+            self.wanted_depth = (self.wanted_depth + pushed)
+                .min(self.depth.max(ColliderSetup::MOST_DEPTH * self.radius));
+
+            // The depth changes at a limited speed.
             let step = passed * self.radius / SINK_SECS;
             self.depth += (self.wanted_depth - self.depth).clamp(-step, step);
             self.over(skin, view, pointer);
@@ -305,6 +335,7 @@ impl Grip {
             }
             self.place = free.follow(view, pointer, modifiers);
         }
+
         self.pointer = pointer;
     }
 
@@ -320,7 +351,7 @@ impl Grip {
         self.place = if place.is_finite() { place } else { self.place };
     }
 
-    /// Where its middle is when it is as deep in the skin at a point as it should be.
+    /// Where its centre is when it is as deep in the skin at a point as it should be.
     fn pressed_into(&self, point: &SkinPoint) -> DVec3 {
         self.solid.against(
             self.radius,
@@ -333,19 +364,21 @@ impl Grip {
     /// Goes on over the skin from where it is: the skin under it is followed with the pointer.
     fn settle(&mut self, skin: &Skin, view: &View, pointer: Pos2) {
         let reach = self.solid.reach(self.radius, self.normal);
-        // From well outside, since a solid may be deep in the skin.
+        // The ray starts well outside, because the collider may be deep in the skin.
         let down = Ray {
             origin: self.place + self.normal * (3.0 * reach),
             direction: -self.normal,
         };
+
         let below = skin
             .at(&down)
             .and_then(|point| Some((point, view.project(point.place)?)));
         let Some((_, at)) = below else { return };
-        // What is seen there may be other skin, nearer to the eye.
+        // The ray may meet other skin that is nearer to the camera.
         let Some(point) = skin.at(&view.ray(at)) else {
             return;
         };
+
         self.off_pointer = at - pointer;
         self.depth = self.solid.reach(self.radius, point.normal)
             - (self.place - point.place).dot(point.normal);
@@ -354,7 +387,7 @@ impl Grip {
     }
 }
 
-fn hover(on: &On<'_>, ui: &Ui) {
+fn hover(on: &PaneCanvas<'_>, ui: &Ui) {
     let Some(hit) = on
         .canvas
         .response
@@ -371,4 +404,5 @@ fn hover(on: &On<'_>, ui: &Ui) {
 }
 
 #[cfg(test)]
+#[path = "press_tests.rs"]
 mod tests;

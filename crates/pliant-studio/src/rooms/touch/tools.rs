@@ -1,24 +1,26 @@
-//! The panel on the left: tools, patches, the solid, and what is kept.
+//! Tools of the Touch room: tool buttons, patches, collider, storing of results.
 
 use eframe::egui::{self, Color32, Key, Ui};
 
+use super::TouchRoom;
 use super::brush::delete_patch;
-use super::options::slider;
-use super::setup::{Method, Patch, leave_baked, playing_baked};
-use super::solid::{Form, Solid};
-use super::{Setup, TouchRoom};
-use crate::character::Posed;
-use crate::rooms::Cx;
-use crate::view::DragWay;
+use crate::engine::character::PosedCharacter;
+use crate::engine::context::Cx;
+use crate::engine::touch::default_radius;
+use crate::model::touch::{
+    ColliderSetup, Form, Method, Patch, Setup, VertexPull, leave_baked, playing_baked,
+};
+use crate::view::DragDirection;
+use crate::widgets::field::{ChoiceField, no_hint, slider};
 
 /// The colour of what presses.
 pub(super) const SOLID_COLOR: Color32 = Color32::from_rgb(205, 72, 56);
 
-/// Skin that is nowhere farther from its place than this part of its patch is as it was: ours,
-/// nobody sees it.
+/// Skin whose displacement is below this part of its patch radius counts as undeformed. Chosen: it
+/// is not visible.
 const STILL: f64 = 5e-3;
 
-/// What the left button does.
+/// Action of the left button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tool {
     Brush,
@@ -48,17 +50,17 @@ impl Tool {
     fn hint(self) -> &'static str {
         match self {
             Self::Brush => {
-                "Press on the face and drag outwards: a soft patch. Drag its middle to change the radius."
+                "Press on the face and drag outwards to make a soft patch. Drag its centre to change the radius."
             }
             Self::Press => {
-                "Press on the skin and drag: the solid sinks in and follows the pointer. The wheel presses deeper."
+                "Press on the skin and drag: the collider sinks in and follows the pointer. The wheel changes the depth."
             }
-            Self::Pull => "Drag soft skin: it follows in the plane of the screen.",
+            Self::Pull => "Drag soft skin; it follows in the view plane.",
         }
     }
 
     /// Whether keys choose where a drag goes.
-    fn has_ways(self) -> bool {
+    fn has_directions(self) -> bool {
         self != Self::Brush
     }
 }
@@ -81,12 +83,13 @@ impl TouchRoom {
         ui.strong("Tool");
         ui.horizontal_wrapped(|ui| {
             for tool in Tool::ALL {
-                let ways = if tool.has_ways() {
-                    format!("\n{}", DragWay::KEYS)
+                let directions = if tool.has_directions() {
+                    format!("\n{}", DragDirection::KEYS)
                 } else {
                     String::new()
                 };
-                let tip = format!("{} ({}){ways}", tool.hint(), tool.key().name());
+                let tip = format!("{} ({}){directions}", tool.hint(), tool.key().name());
+
                 if ui
                     .selectable_label(self.tool == tool, tool.label())
                     .on_hover_text(tip)
@@ -96,9 +99,10 @@ impl TouchRoom {
                 }
             }
         });
+
         ui.weak(self.tool.hint());
-        if self.tool.has_ways() {
-            ui.weak(egui::RichText::new(DragWay::KEYS).small());
+        if self.tool.has_directions() {
+            ui.weak(egui::RichText::new(DragDirection::KEYS).small());
         }
     }
 
@@ -109,9 +113,11 @@ impl TouchRoom {
             ui.weak("None yet.");
             return;
         }
+
         for (k, patch) in patches.iter().enumerate() {
             ui.horizontal(|ui| self.patch_ui(k, *patch, ui, cx));
         }
+
         if patches.len() > 1 && ui.button("Delete all patches").clicked() {
             cx.edit("Delete all patches", |document| {
                 leave_baked(document);
@@ -129,34 +135,39 @@ impl TouchRoom {
         {
             self.brush.selected = Some(k);
         }
+
         let mut radius = patch.radius;
         let field = egui::DragValue::new(&mut radius)
             .speed(0.01 * patch.radius)
             .range(1e-6..=1e6)
             .max_decimals(3)
             .prefix("radius ");
-        let field = ui
-            .add(field)
-            .on_hover_text("How far it reaches along the surface");
+
+        let field = ui.add(field).on_hover_text("Geodesic radius of the patch");
+        // A screen reader reads the patch along with the value.
         let label = Some(format!("Radius of patch {}", k + 1));
+
         field.widget_info(|| egui::WidgetInfo {
             label: label.clone(),
             ..egui::WidgetInfo::drag_value(true, patch.radius)
         });
+
         if field.changed() {
-            cx.edit_by_hand("Set radius", move |document| {
+            cx.edit_continuously("Set radius", move |document| {
                 leave_baked(document);
                 if let Some(patch) = document.touch.patches.get_mut(k) {
                     patch.radius = radius;
                 }
             });
         }
+
         let delete = ui
             .button("×")
             .on_hover_text(format!("Delete {name} (Delete)"));
         delete.widget_info(|| {
             egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Delete {name}"))
         });
+
         if delete.clicked() {
             self.brush.selected = None;
             delete_patch(k, cx);
@@ -164,89 +175,99 @@ impl TouchRoom {
     }
 
     fn keep_ui(&mut self, ui: &mut Ui, cx: &mut Cx<'_>) {
-        ui.strong("Keep");
+        ui.strong("Store");
         ui.weak(self.next_step(cx));
-        let why_not = self.why_no_bake(cx);
-        let bake = ui.add_enabled(why_not.is_none(), egui::Button::new("Bake to take"));
-        let bake = bake
-            .on_hover_text("Simulate the last press over the whole timeline and keep it as a take");
+        // A disabled button says why in its tooltip.
+        let reason = self.no_bake_reason(cx);
+        let bake = ui.add_enabled(reason.is_none(), egui::Button::new("Bake to take"));
+        let bake = bake.on_hover_text(
+            "Simulate the last press over the whole timeline and store it as a take",
+        );
+
         if bake
-            .on_disabled_hover_text(why_not.unwrap_or_default())
+            .on_disabled_hover_text(reason.unwrap_or_default())
             .clicked()
         {
             self.bake(cx);
         }
+
         ui.horizontal(|ui| {
             let label = ui.label("Slider");
             let field = egui::TextEdit::singleline(&mut self.target_name).desired_width(90.0);
             ui.add(field)
                 .labelled_by(label.id)
-                .on_hover_text("What the slider will be called");
+                .on_hover_text("Name of the new slider");
         });
-        let why_not = self.why_no_slider(cx);
-        let keep = ui.add_enabled(why_not.is_none(), egui::Button::new("Keep as slider"));
-        let keep = keep.on_hover_text("Make a slider of the skin as it is now");
+
+        let reason = self.no_slider_reason(cx);
+        let keep = ui.add_enabled(reason.is_none(), egui::Button::new("Add as slider"));
+        let keep = keep.on_hover_text("Store the current deformation as a new slider");
+
         if keep
-            .on_disabled_hover_text(why_not.unwrap_or_default())
+            .on_disabled_hover_text(reason.unwrap_or_default())
             .clicked()
         {
             self.keep_as_target(cx);
         }
     }
 
-    /// What a person can do now, in a sentence.
+    /// Hint about the possible actions.
     fn next_step(&self, cx: &Cx<'_>) -> String {
         let setup = &cx.document.touch;
         match (playing_baked(cx.document), &setup.recorded) {
             (Some(take), _) => {
-                format!("Space plays the take {take}. Press or pull again to go on with live skin.")
+                format!("Space plays the take {take}. Press or pull to return to the simulation.")
             }
             (None, _) if setup.patches.is_empty() => "Brush a soft patch, then press it.".into(),
             (None, Some(recorded)) => {
                 let dent = if setup.stays {
-                    "or keep the dent as a slider"
+                    "or add the dent as a slider"
                 } else {
-                    "or let the dent stay to keep it as a slider"
+                    "or switch on Hold after release to add the dent as a slider"
                 };
                 format!(
                     "Last press: {:.1} s. Bake it over the timeline, {dent}.",
                     recorded.secs()
                 )
             }
-            (None, None) => "Press or pull the patch, then keep what came of it.".into(),
+            (None, None) => "Press or pull the patch, then store the result.".into(),
         }
     }
 
     /// Why nothing can be baked now; `None` where it can.
-    fn why_no_bake(&self, cx: &Cx<'_>) -> Option<&'static str> {
+    fn no_bake_reason(&self, cx: &Cx<'_>) -> Option<&'static str> {
         let setup = &cx.document.touch;
+        // Gravity and inertia move the skin without a press.
         let acts = setup.recorded.is_some()
             || setup.pull.is_some()
             || setup.simulation.gravity != 0.0
             || setup.simulation.inertia != 0.0;
+
         if self.baking.is_some() {
-            Some("A take is being baked; its bar is at the bottom of the window.")
+            Some("A take is being baked; the progress is shown at the bottom of the window.")
         } else if setup.patches.is_empty() {
-            Some("There is no soft skin yet: brush a patch first.")
+            Some("There is no soft patch yet; brush one first.")
         } else if !acts {
-            Some("Nothing has touched the skin yet: press it or pull it first.")
+            Some("There is no press or pull yet; press or pull the skin first.")
         } else {
             None
         }
     }
 
     /// Why no slider can be made of the skin now; `None` where it can.
-    fn why_no_slider(&self, cx: &Cx<'_>) -> Option<&'static str> {
+    fn no_slider_reason(&self, cx: &Cx<'_>) -> Option<&'static str> {
         if playing_baked(cx.document).is_some() {
-            return Some("A baked take is shown: press or pull again, and keep the live skin.");
+            return Some("A baked take is shown; press or pull again first.");
         }
         let Some(touched) = self.touched.as_ref() else {
-            return Some("There is no soft skin yet: brush a patch first.");
+            return Some("There is no soft patch yet; brush one first.");
         };
+
+        // A deformation that is not visible makes no slider.
         let still = touched.report.max_displacement
             <= STILL * touched.region.reaches().iter().copied().fold(0.0, f64::max);
         still.then_some(
-            "The skin is as it was: turn on Stays when let go, press or pull, and keep it then.",
+            "The skin is not deformed; switch on Hold after release, then press or pull.",
         )
     }
 
@@ -258,17 +279,19 @@ impl TouchRoom {
             .as_ref()
             .filter(|_| !cx.document.touch.patches.is_empty())
         else {
-            ui.weak(why_no_skin(cx));
+            ui.weak(no_skin_reason(cx));
             ui.add_space(8.0);
             return;
         };
+
         let report = &touched.report;
-        // What rounding leaves is none.
+        // Rounding errors are no deformation.
         let penetration = if report.max_penetration < 1e-9 * (1.0 + report.max_displacement) {
             0.0
         } else {
             report.max_penetration
         };
+
         let rows = [
             (
                 "Soft vertices",
@@ -278,24 +301,26 @@ impl TouchRoom {
             (
                 "Contacts",
                 report.contacts.to_string(),
-                "Vertices that the solid pushes",
+                "Vertices in contact with the collider",
             ),
             (
                 "Displacement",
                 format!("{:.2}", report.max_displacement),
-                "The farthest that skin is from its place",
+                "Largest displacement of a vertex",
             ),
             (
                 "Penetration",
                 format!("{penetration:.3}"),
-                "The deepest that skin is inside the solid",
+                "Largest depth of a vertex inside the collider",
             ),
         ];
+
         let step = format!(
             "A step of the simulation took {:.1} ms in {} substeps",
             touched.secs * 1e3,
             report.substeps
         );
+
         egui::Grid::new("skin figures")
             .num_columns(2)
             .show(ui, |ui| {
@@ -305,109 +330,113 @@ impl TouchRoom {
                     ui.end_row();
                 }
             });
+
         ui.add_space(8.0);
     }
 }
 
-/// Why there is no live skin to tell of.
-fn why_no_skin(cx: &Cx<'_>) -> String {
-    let (setup, count) = (
-        &cx.document.touch,
-        cx.posed.map_or(0, |posed| posed.positions.len()),
-    );
+/// Why no skin is simulated.
+fn no_skin_reason(cx: &Cx<'_>) -> String {
+    let setup = &cx.document.touch;
+    let count = cx.posed.map_or(0, |posed| posed.positions.len());
     if let Some(take) = playing_baked(cx.document) {
         return format!("The take {take} is shown as it was baked.");
     }
+
     let foreign = cx.posed.is_some()
         && setup
             .patches
             .iter()
             .any(|patch| patch.center as usize >= count);
+
     if foreign {
-        "The patches are those of another character; delete them."
+        "The patches belong to another character; delete them."
     } else {
         "Brush a soft patch first."
     }
     .into()
 }
 
-/// The form, the size and the manners of what presses.
-fn solid_ui(ui: &mut Ui, posed: &Posed, cx: &mut Cx<'_>) {
-    ui.strong("What presses");
+/// Shape, size and settings of the collider.
+fn solid_ui(ui: &mut Ui, posed: &PosedCharacter, cx: &mut Cx<'_>) {
+    ui.strong("Collider");
     let before = &cx.document.touch;
     let mut setup = before.clone();
-    egui::ComboBox::from_label("Form")
-        .selected_text(setup.solid.form.label())
-        .show_ui(ui, |ui| {
-            for form in Form::ALL {
-                ui.selectable_value(&mut setup.solid.form, form, form.label());
-            }
-        });
-    let mut radius = setup.solid_radius(posed);
-    let most = 4.0 * super::setup::default_radius(posed);
-    if ui
-        .add(
-            slider(&mut radius, 0.01 * most..=most)
-                .logarithmic(true)
-                .max_decimals(3)
-                .text("Size"),
-        )
-        .changed()
-    {
-        setup.solid.radius = Some(radius);
+    ChoiceField {
+        name: "Shape",
+        options: &Form::ALL,
+        label: Form::label,
+        hint: no_hint,
     }
-    let mut depth = setup.solid.depth;
-    let field = slider(&mut depth, 0.0..=Solid::MOST_DEPTH)
-        .max_decimals(2)
-        .text("Depth");
-    if ui
-        .add(field)
-        .on_hover_text(
-            "How deep a press goes, in parts of the size; the wheel changes it while you press",
-        )
-        .changed()
-    {
-        setup.press_to(depth, radius);
-    }
+    .show(ui, &mut setup.solid.form);
+
+    size_ui(ui, &mut setup, posed);
     if setup.solid.form.is_long() {
         ui.add(slider(&mut setup.solid.slenderness, 1.0..=8.0).text("Length"))
             .on_hover_text("Length over thickness");
-        ui.checkbox(&mut setup.solid.upright, "Points out of the skin");
+        ui.checkbox(&mut setup.solid.upright, "Perpendicular to the skin");
     }
+
+    // The Verlet method ignores friction.
     let has_friction = setup.simulation.method == Method::Xpbd;
     let friction = slider(&mut setup.solid.friction, 0.0..=1.5).text("Friction");
     ui.add_enabled(has_friction, friction)
-        .on_hover_text("0 slides, 1 drags skin along")
-        .on_disabled_hover_text("Not in the thesis' method");
-    ui.checkbox(&mut setup.stays, "Stays when let go")
-        .on_hover_text("Otherwise it goes back where you took it, and the skin comes back");
-    if setup.pull.is_some_and(|pull| pull.holds) && ui.button("Let go of the pull").clicked() {
-        setup.pull = setup.pull.map(|pull| super::Pull {
+        .on_hover_text("0 slides freely, 1 drags the skin along")
+        .on_disabled_hover_text("The Verlet method does not support this");
+    ui.checkbox(&mut setup.stays, "Hold after release")
+        .on_hover_text("If off, the collider returns to its start and the skin recovers");
+
+    if setup.pull.is_some_and(|pull| pull.holds) && ui.button("Release the pull").clicked() {
+        setup.pull = setup.pull.map(|pull| VertexPull {
             holds: false,
             ..pull
         });
     }
+
     if setup != *before {
-        cx.edit_by_hand(label_of(before, &setup), move |document| {
+        cx.edit_continuously(label_of(before, &setup), move |document| {
             leave_baked(document);
             document.touch = setup;
         });
     }
 }
 
-/// What a change of the solid is called.
+/// The radius of the collider and the depth of a press.
+fn size_ui(ui: &mut Ui, setup: &mut Setup, posed: &PosedCharacter) {
+    let mut radius = setup.solid_radius(posed);
+    let most = 4.0 * default_radius(posed);
+    let size = slider(&mut radius, 0.01 * most..=most)
+        .logarithmic(true)
+        .max_decimals(3)
+        .text("Size");
+    if ui.add(size).changed() {
+        setup.solid.radius = Some(radius);
+    }
+
+    let mut depth = setup.solid.depth;
+    let field = slider(&mut depth, 0.0..=ColliderSetup::MOST_DEPTH)
+        .max_decimals(2)
+        .text("Depth");
+    let hint = "Depth of a press, relative to the size; the wheel changes it during a press";
+    if ui.add(field).on_hover_text(hint).changed() {
+        setup.press_to(depth, radius);
+    }
+}
+
+/// The label of a change of the collider.
 fn label_of(before: &Setup, after: &Setup) -> &'static str {
-    let (a, b) = (&before.solid, &after.solid);
+    let a = &before.solid;
+    let b = &after.solid;
     if a.form != b.form {
-        "Choose form"
+        "Choose collider"
     } else if a.depth != b.depth {
         "Set depth"
     } else if a.friction != b.friction {
         "Set friction"
     } else if before.stays != after.stays {
-        "Choose whether it stays"
+        "Change hold after release"
     } else if before.pull != after.pull {
-        "Let go"
+        "Release pull"
     } else {
         "Set size"
     }

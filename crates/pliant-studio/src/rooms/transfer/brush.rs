@@ -1,19 +1,21 @@
-//! A brush that scribbles regions on the target.
+//! A brush that paints regions on the target mesh.
 
 use std::sync::Arc;
 
 use eframe::egui::{Color32, Stroke as Line, Ui};
+use pliant::mesh::glam::DVec3;
 use pliant::transfer::{TransferError, stroke_triangles};
 
-use super::setup::RegionSetup;
-use super::stage::Actor;
-use crate::command::{Command, Notice};
-use crate::document::Document;
-use crate::history::Edit;
-use crate::rooms::{Cx, On};
-use crate::work::{Inbox, Latest, Outbox, Wake};
+use crate::engine::command::Notice;
+use crate::engine::context::Cx;
+use crate::engine::transfer::actor::Actor;
+use crate::engine::work::{Inbox, Latest, Outbox, Wake};
+use crate::model::document::Document;
+use crate::model::names::to_message;
+use crate::model::transfer::RegionSetup;
+use crate::rooms::PaneCanvas;
 
-/// A stroke under way.
+/// A stroke in progress.
 #[derive(Debug, Clone)]
 struct Stroke {
     target: Arc<Actor>,
@@ -52,26 +54,29 @@ impl Default for Brush {
 }
 
 impl Brush {
-    /// Whether paint is still to dry.
+    /// Whether a stroke is still computed.
     #[must_use]
     pub(super) fn busy(&self) -> bool {
         self.worker.as_ref().is_some_and(Latest::busy)
     }
 
-    /// Puts what was painted into the document.
+    /// Writes the painted values into the document.
     pub(super) fn update(&mut self, cx: &mut Cx<'_>) {
-        let (stroke, faces) = match self.worker.as_ref().and_then(Latest::answer) {
+        let (stroke, faces) = match self.worker.as_ref().and_then(Latest::result) {
             None => return,
-            Some(Err(sentence)) => return cx.tell(Notice::trouble(sentence)),
+            Some(Err(message)) => return cx.notify(Notice::error(message)),
             Some(Ok(painted)) => painted,
         };
+
         let label = if stroke.erases {
             "Erase region"
         } else {
             "Paint region"
         };
-        let (gesture, now) = (Some(stroke.gesture), stroke.gesture == cx.gesture);
+        let gesture = stroke.gesture;
+
         let change = move |document: &mut Document| {
+            // The region may have been renamed or removed meanwhile.
             if let Some(region) = document
                 .transfer
                 .regions
@@ -81,88 +86,92 @@ impl Brush {
                 region.faces = faces;
             }
         };
-        let edit = Edit {
-            label: label.into(),
-            gesture,
-            change: Box::new(change),
-        };
-        // After the next press, which may be an undo, it belongs to a step that is there, or
-        // nowhere.
-        cx.command(if now {
-            Command::Edit(edit)
-        } else {
-            Command::Amend(edit)
-        });
+
+        cx.edit_or_amend(gesture, label, change);
     }
 
     /// Paints on the target and shows how far the brush reaches.
     pub(super) fn canvas_ui(
         &mut self,
-        on: &On<'_>,
+        on: &PaneCanvas<'_>,
         target: &Arc<Actor>,
         region: &RegionSetup,
         ui: &Ui,
         cx: &mut Cx<'_>,
     ) -> bool {
-        let (down, modifiers) = ui.input(|input| (input.pointer.primary_down(), input.modifiers));
+        let down = ui.input(|input| input.pointer.primary_down());
         let hit = on.canvas.pointer().and_then(|pointer| on.pick(pointer));
-        let begins = on.canvas.response.is_pointer_button_down_on()
-            && down
-            && !modifiers.alt
-            && !on.canvas.navigating;
-        if self.stroke.is_none()
-            && begins
-            && let Some(start) = on
-                .canvas
-                .press_origin()
-                .and_then(|pointer| on.pick(pointer))
-        {
-            self.stroke = Some(Stroke {
-                target: target.clone(),
-                gesture: cx.gesture,
-                region: region.name.clone(),
-                erases: self.erases != modifiers.command,
-                radius: self.radius * target.diagonal(),
-                vertices: Vec::new(),
-                before: region.faces.clone(),
-            });
-            self.go_on(start.vertex, cx.wake);
+        self.begin(on, target, region, ui, cx);
+        if let Some(hit) = hit {
+            self.continue_stroke(hit.vertex, cx.wake);
+            self.paint_ring(on, target, region, hit.position);
         }
-        if let Some(hit) = hit.filter(|_| self.stroke.is_some()) {
-            self.go_on(hit.vertex, cx.wake);
-        }
-        if let Some((hit, at)) =
-            hit.and_then(|hit| Some((hit, on.canvas.view.project(hit.position)?)))
-        {
-            let radius = self.radius * target.diagonal()
-                / on.canvas
-                    .view
-                    .world_per_pixel(hit.position)
-                    .max(f64::MIN_POSITIVE);
-            let [red, green, blue] = region.color;
-            on.canvas.painter.circle_stroke(
-                at,
-                radius as f32,
-                Line::new(2.0, Color32::from_rgb(red, green, blue)),
-            );
-            on.canvas.painter.circle_stroke(
-                at,
-                radius as f32 + 1.5,
-                Line::new(1.0, Color32::from_white_alpha(160)),
-            );
-        }
+
+        // A press of another button or key ends the stroke, because it begins another gesture.
         let used = self.stroke.is_some();
-        if self
-            .stroke
-            .as_ref()
-            .is_some_and(|stroke| !down || stroke.gesture != cx.gesture)
-        {
-            self.stroke = None;
-        }
+        self.stroke
+            .take_if(|stroke| !down || stroke.gesture != cx.gesture);
         used
     }
 
-    fn go_on(&mut self, vertex: u32, wake: &Wake) {
+    /// Starts a stroke where the button went down on the target.
+    fn begin(
+        &mut self,
+        on: &PaneCanvas<'_>,
+        target: &Arc<Actor>,
+        region: &RegionSetup,
+        ui: &Ui,
+        cx: &Cx<'_>,
+    ) {
+        let (down, modifiers) = ui.input(|input| (input.pointer.primary_down(), input.modifiers));
+        let on_canvas = on.canvas.response.is_pointer_button_down_on() && !on.canvas.navigating;
+        if self.stroke.is_some() || !on_canvas || !down || modifiers.alt {
+            return;
+        }
+
+        let origin = on.canvas.press_origin();
+        let Some(start) = origin.and_then(|pointer| on.pick(pointer)) else {
+            return;
+        };
+        self.stroke = Some(Stroke {
+            target: target.clone(),
+            gesture: cx.gesture,
+            region: region.name.clone(),
+            erases: self.erases != modifiers.command,
+            radius: self.radius * target.diagonal(),
+            vertices: Vec::new(),
+            before: region.faces.clone(),
+        });
+        self.continue_stroke(start.vertex, cx.wake);
+    }
+
+    /// The outline of the brush in the colour of the region.
+    fn paint_ring(
+        &self,
+        on: &PaneCanvas<'_>,
+        target: &Actor,
+        region: &RegionSetup,
+        position: DVec3,
+    ) {
+        let Some(at) = on.canvas.view.project(position) else {
+            return;
+        };
+        let radius = on.points_of_length(position, self.radius * target.diagonal());
+        let [red, green, blue] = region.color;
+        let painter = &on.canvas.painter;
+        painter.circle_stroke(
+            at,
+            radius,
+            Line::new(2.0, Color32::from_rgb(red, green, blue)),
+        );
+        painter.circle_stroke(
+            at,
+            radius + 1.5,
+            Line::new(1.0, Color32::from_white_alpha(160)),
+        );
+    }
+
+    fn continue_stroke(&mut self, vertex: u32, wake: &Wake) {
         let Some(stroke) = &mut self.stroke else {
             return;
         };
@@ -170,7 +179,7 @@ impl Brush {
             stroke.vertices.push(vertex);
             self.worker
                 .get_or_insert_with(|| start(wake.clone()))
-                .ask(stroke.clone());
+                .send(stroke.clone());
         }
     }
 }
@@ -181,7 +190,7 @@ fn start(wake: Wake) -> Latest<Stroke, Painted> {
         wake,
         |inbox: &Inbox<Stroke>, outbox: &Outbox<Painted>| {
             while let Some(stroke) = inbox.next() {
-                let answer = painted(&stroke).map_err(|error| error.to_string());
+                let answer = painted(&stroke).map_err(to_message);
                 outbox.put(answer.map(|faces| (stroke, Arc::new(faces))));
             }
         },
@@ -198,6 +207,8 @@ fn painted(stroke: &Stroke) -> Result<Vec<u32>, TransferError> {
             *inside = true;
         }
     }
+
+    // A geodesic line cannot cross from one component to another.
     let parts = mesh.topology().component_of_vertex();
     for line in stroke
         .vertices
@@ -213,6 +224,7 @@ fn painted(stroke: &Stroke) -> Result<Vec<u32>, TransferError> {
             inside[face as usize] = !stroke.erases;
         }
     }
+
     Ok((0..inside.len() as u32)
         .filter(|&face| inside[face as usize])
         .collect())

@@ -1,16 +1,15 @@
-//! The assembly: which clip plays on which region at what time, as bars over frames.
+//! The layers of a transfer as bars over frames: clip, region, start.
 
 use eframe::egui::{
     self, Align2, Color32, CursorIcon, FontId, PointerButton, Rect, Sense, Stroke, StrokeKind, Ui,
     pos2, vec2,
 };
 use pliant::transfer::{Layer, LayerMode};
-use pliant::transfer_recipe::RecipeMode;
 
 use super::regions::color_of;
-use super::setup::{LayerSetup, Setup};
-use crate::document::Document;
-use crate::rooms::Cx;
+use crate::engine::context::Cx;
+use crate::model::document::Document;
+use crate::model::transfer::{LayerSetup, Setup};
 
 /// Height of a row.
 const ROW: f32 = 24.0;
@@ -19,10 +18,10 @@ const RULER: f32 = 16.0;
 
 /// The layer that is worked on.
 #[derive(Debug, Default)]
-pub(super) struct LayerDesk {
+pub(super) struct LayerPanel {
     selected: usize,
-    /// Where the bar in the hand began, and the pointer when it was taken.
-    grip: Option<(usize, f32)>,
+    /// Where the bar being dragged began, and the pointer when it was taken.
+    drag: Option<(usize, f32)>,
 }
 
 impl LayerSetup {
@@ -30,11 +29,11 @@ impl LayerSetup {
     #[must_use]
     pub(super) fn duration(&self, clip_frames: usize) -> usize {
         let [first, last] = self.frames.unwrap_or([0, clip_frames.saturating_sub(1)]);
-        let (source, weights, mode) = (0, Vec::new(), LayerMode::Blend);
+        // The library computes the duration; source, weights and mode do not matter for it.
         Layer {
-            source,
-            weights,
-            mode,
+            source: 0,
+            weights: Vec::new(),
+            mode: LayerMode::Blend,
             frames: (first, last),
             at: self.at,
             speed: self.speed.max(1e-3),
@@ -43,7 +42,7 @@ impl LayerSetup {
         .duration()
     }
 
-    /// What its row says.
+    /// Text of its row.
     fn title(&self) -> String {
         format!(
             "{} on {}",
@@ -53,7 +52,7 @@ impl LayerSetup {
     }
 }
 
-impl LayerDesk {
+impl LayerPanel {
     /// Bars, buttons, and the fields of the selected layer. `clip_frames` says how long a source's
     /// clip is.
     pub(super) fn layers_ui(
@@ -63,14 +62,17 @@ impl LayerDesk {
         cx: &mut Cx<'_>,
     ) {
         let setup = cx.document.transfer.clone();
-        ui.strong("Assembly")
-            .on_hover_text("From the lowest layer up: what plays where, and when");
+        ui.strong("Layers")
+            .on_hover_text("Clips, regions and times, from the lowest layer to the highest");
+
         if setup.layers.is_empty() {
             ui.weak("No layer yet: choose a source.");
         } else {
             self.bars_ui(&setup, clip_frames, ui, cx);
         }
+
         self.buttons_ui(&setup, ui, cx);
+        // The fields belong to the selected layer.
         if let Some(layer) = setup.layers.get(self.selected) {
             layer_ui(
                 self.selected,
@@ -100,10 +102,13 @@ impl LayerDesk {
                 .saturating_add(layer.duration(clip_frames(&layer.source)))
                 .min(Layer::MOST_FRAMES)
         };
+
         let ends: Vec<usize> = setup.layers.iter().map(end_of).collect();
+        // A short time line still has room for bars to be dragged.
         let end = ends.iter().copied().max().unwrap_or(1).max(8);
         let x = |frame: f32| rect.left() + frame / end as f32 * rect.width();
         ruler(ui, rect, end, &x);
+
         for (k, layer) in setup.layers.iter().enumerate() {
             let top = rect.top() + RULER + ROW * (count - 1 - k) as f32;
             let row = Rect::from_min_max(pos2(rect.left(), top), pos2(rect.right(), top + ROW));
@@ -114,6 +119,8 @@ impl LayerDesk {
             .shrink2(vec2(0.5, 2.0));
             self.bar_ui(k, layer, bar, rect.width() / end as f32, setup, ui, cx);
         }
+
+        // The shown frame.
         let now = x(cx.clock.frame as f32);
         if rect.x_range().contains(now) {
             ui.painter().vline(
@@ -141,28 +148,45 @@ impl LayerDesk {
         );
         let label = format!("Layer {}: {}", k + 1, layer.title());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &label));
+
         if response.clicked() || response.drag_started() {
             self.selected = k;
-        }
-        if response.drag_started_by(PointerButton::Primary) {
-            self.grip = ui
-                .input(|input| input.pointer.press_origin())
-                .map(|from| (layer.at, from.x));
-        }
-        if let (true, Some((at, from)), Some(pointer)) = (
-            response.dragged(),
-            self.grip,
-            response.interact_pointer_pos(),
-        ) {
-            let moved = at as f32 + ((pointer.x - from) / frame_width).round();
-            let at = (moved.max(0.0) as usize).min(Layer::MOST_FRAMES);
-            cx.edit_by_hand("Move layer", move |document| {
-                change(document, k, |layer| layer.at = at)
-            });
         }
         if response.hovered() {
             ui.ctx().set_cursor_icon(CursorIcon::Grab);
         }
+
+        self.drag_bar(k, layer, &response, frame_width, cx);
+        self.paint_bar(k, layer, bar, setup, ui);
+        response.on_hover_text(format!("{}; drag to change its start", layer.title()));
+    }
+
+    /// Moves the start of a layer with its bar.
+    fn drag_bar(
+        &mut self,
+        k: usize,
+        layer: &LayerSetup,
+        response: &egui::Response,
+        frame_width: f32,
+        cx: &mut Cx<'_>,
+    ) {
+        // A drag is recognised a few points after the press; the bar moves from the press on.
+        if response.drag_started_by(PointerButton::Primary) {
+            let origin = response.ctx.input(|input| input.pointer.press_origin());
+            self.drag = origin.map(|from| (layer.at, from.x));
+        }
+
+        let pointer = response.interact_pointer_pos();
+        if let (true, Some((at, from)), Some(pointer)) = (response.dragged(), self.drag, pointer) {
+            let moved = at as f32 + ((pointer.x - from) / frame_width).round();
+            let at = (moved.max(0.0) as usize).min(Layer::MOST_FRAMES);
+            cx.edit_continuously("Move layer", move |document| {
+                change(document, k, |layer| layer.at = at)
+            });
+        }
+    }
+
+    fn paint_bar(&self, k: usize, layer: &LayerSetup, bar: Rect, setup: &Setup, ui: &Ui) {
         let region = layer.region.as_deref().and_then(|name| setup.region(name));
         let fill = region.map_or(ui.visuals().widgets.inactive.bg_fill, color_of);
         let ink = if region.is_some() {
@@ -170,9 +194,12 @@ impl LayerDesk {
         } else {
             ui.visuals().text_color()
         };
+
         let painter = ui.painter().with_clip_rect(bar);
         painter.rect_filled(bar, 4.0, fill);
-        let sign = if layer.mode == RecipeMode::Compound {
+
+        // A plus marks layers that add to those below.
+        let sign = if layer.mode == LayerMode::Compound {
             "+ "
         } else {
             ""
@@ -184,6 +211,7 @@ impl LayerDesk {
             FontId::proportional(12.0),
             ink,
         );
+
         if self.selected == k {
             painter.rect_stroke(
                 bar,
@@ -192,32 +220,19 @@ impl LayerDesk {
                 StrokeKind::Inside,
             );
         }
-        response.on_hover_text(format!("{}; drag to another time", layer.title()));
     }
 
     fn buttons_ui(&mut self, setup: &Setup, ui: &mut Ui, cx: &mut Cx<'_>) {
-        let (k, count) = (self.selected, setup.layers.len());
+        let k = self.selected;
+        let count = setup.layers.len();
         ui.horizontal_wrapped(|ui| {
-            if ui
-                .add_enabled(!setup.sources.is_empty(), egui::Button::new("Add layer"))
-                .clicked()
-            {
-                self.selected = count;
-                let source = setup
-                    .sources
-                    .first()
-                    .map_or_else(String::new, |source| source.name.clone());
-                cx.edit("Add layer", move |document| {
-                    document.transfer.layers.push(LayerSetup {
-                        source,
-                        ..LayerSetup::default()
-                    });
-                });
+            let add = egui::Button::new("Add layer");
+            if ui.add_enabled(!setup.sources.is_empty(), add).clicked() {
+                self.add_layer(setup, cx);
             }
-            if ui
-                .add_enabled(k < count, egui::Button::new("Remove layer"))
-                .clicked()
-            {
+
+            let remove = egui::Button::new("Remove layer");
+            if ui.add_enabled(k < count, remove).clicked() {
                 self.selected = k.saturating_sub(1);
                 cx.edit("Remove layer", move |document| {
                     if k < document.transfer.layers.len() {
@@ -225,23 +240,50 @@ impl LayerDesk {
                     }
                 });
             }
-            for (label, other, possible) in [
-                ("Up", k + 1, k + 1 < count),
-                ("Down", k.wrapping_sub(1), k > 0 && k < count),
-            ] {
-                if ui
-                    .add_enabled(possible, egui::Button::new(label))
-                    .on_hover_text("Upper layers come over lower ones")
-                    .clicked()
-                {
-                    self.selected = other;
-                    cx.edit("Reorder layers", move |document| {
-                        let layers = &mut document.transfer.layers;
-                        if k.max(other) < layers.len() {
-                            layers.swap(k, other);
-                        }
-                    });
-                }
+
+            // The list shows the uppermost layer first, so up is the next index.
+            self.move_button_ui("Up", k + 1, k + 1 < count, ui, cx);
+            self.move_button_ui("Down", k.wrapping_sub(1), k > 0 && k < count, ui, cx);
+        });
+    }
+
+    fn add_layer(&mut self, setup: &Setup, cx: &mut Cx<'_>) {
+        self.selected = setup.layers.len();
+        let source = setup
+            .sources
+            .first()
+            .map_or_else(String::new, |source| source.name.clone());
+        cx.edit("Add layer", move |document| {
+            document.transfer.layers.push(LayerSetup {
+                source,
+                ..LayerSetup::default()
+            });
+        });
+    }
+
+    /// A button that swaps the selected layer with another one.
+    fn move_button_ui(
+        &mut self,
+        label: &str,
+        other: usize,
+        possible: bool,
+        ui: &mut Ui,
+        cx: &mut Cx<'_>,
+    ) {
+        let k = self.selected;
+        let button = ui.add_enabled(possible, egui::Button::new(label));
+        if !button
+            .on_hover_text("Upper layers cover lower layers")
+            .clicked()
+        {
+            return;
+        }
+
+        self.selected = other;
+        cx.edit("Reorder layers", move |document| {
+            let layers = &mut document.transfer.layers;
+            if k.max(other) < layers.len() {
+                layers.swap(k, other);
             }
         });
     }
@@ -256,16 +298,19 @@ fn change(document: &mut Document, layer: usize, change: impl FnOnce(&mut LayerS
 /// Numbers of frames, at round distances.
 fn ruler(ui: &Ui, rect: Rect, end: usize, x: &dyn Fn(f32) -> f32) {
     let fits = (rect.width() / 40.0).max(1.0) as usize;
+    // The smallest round step whose numbers do not overlap.
     let step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000, 20_000]
         .into_iter()
         .find(|step| end / step <= fits)
         .unwrap_or(100_000);
     let painter = ui.painter();
+
     painter.rect_filled(
         rect.with_min_y(rect.top() + RULER),
         3.0,
         ui.visuals().extreme_bg_color,
     );
+
     for frame in (0..=end).step_by(step) {
         let at = x(frame as f32);
         painter.vline(
@@ -273,11 +318,13 @@ fn ruler(ui: &Ui, rect: Rect, end: usize, x: &dyn Fn(f32) -> f32) {
             rect.top() + RULER..=rect.bottom(),
             Stroke::new(1.0, ui.visuals().faint_bg_color),
         );
+
         let align = if frame == 0 {
             Align2::LEFT_TOP
         } else {
             Align2::CENTER_TOP
         };
+
         if at < rect.right() - 8.0 {
             painter.text(
                 pos2(at, rect.top()),
@@ -299,75 +346,98 @@ fn layer_ui(
     ui: &mut Ui,
     cx: &mut Cx<'_>,
 ) {
-    let mut told = layer.clone();
+    let mut edited = layer.clone();
     egui::Grid::new("layer").num_columns(2).show(ui, |ui| {
-        let label = ui.label("Clip");
-        let clips = egui::ComboBox::from_id_salt("layer clip")
-            .selected_text(&told.source)
-            .show_ui(ui, |ui| {
-                for source in &setup.sources {
-                    ui.selectable_value(&mut told.source, source.name.clone(), &source.name);
-                }
-            });
-        clips.response.labelled_by(label.id);
+        clip_ui(&mut edited, setup, ui);
+        region_ui(&mut edited, setup, ui);
+        mode_ui(&mut edited, ui);
+        start_ui(&mut edited, ui);
+        frames_ui(&mut edited, clip_frames, ui);
         ui.end_row();
-        let label = ui.label("Region");
-        let regions = egui::ComboBox::from_id_salt("layer region")
-            .selected_text(told.region.as_deref().unwrap_or("all"))
-            .show_ui(ui, |ui| {
-                ui.selectable_value(&mut told.region, None, "all");
-                for region in &setup.regions {
-                    ui.selectable_value(&mut told.region, Some(region.name.clone()), &region.name);
-                }
-            });
-        regions.response.labelled_by(label.id);
-        ui.end_row();
-        ui.label("Mode");
-        ui.horizontal(|ui| {
-            ui.selectable_value(&mut told.mode, RecipeMode::Blend, "Blend")
-                .on_hover_text("Takes the place of what is below");
-            ui.selectable_value(&mut told.mode, RecipeMode::Compound, "Compound")
-                .on_hover_text("Deforms further what is below");
-        });
-        ui.end_row();
-        let label = ui.label("Starts at");
-        ui.add(
-            egui::DragValue::new(&mut told.at)
-                .range(0..=Layer::MOST_FRAMES)
-                .prefix("frame "),
-        )
-        .labelled_by(label.id);
-        ui.end_row();
-        frames_ui(&mut told, clip_frames, ui);
-        ui.end_row();
-        let label = ui.label("Speed");
-        ui.add(
-            egui::DragValue::new(&mut told.speed)
-                .range(0.05..=20.0)
-                .speed(0.01)
-                .suffix("×"),
-        )
-        .labelled_by(label.id);
-        ui.end_row();
-        let label = ui.label("Ease");
-        ui.add(
-            egui::DragValue::new(&mut told.ease)
-                .range(0.0..=240.0)
-                .speed(0.1)
-                .suffix(" frames"),
-        )
-        .labelled_by(label.id)
-        .on_hover_text("Frames over which it comes in and goes out");
-        ui.end_row();
+        speed_ui(&mut edited, ui);
+        ease_ui(&mut edited, ui);
     });
-    if told.source != layer.source {
-        told.frames = None;
+
+    // Frames of another clip mean nothing to the new one.
+    if edited.source != layer.source {
+        edited.frames = None;
     }
-    if told != *layer {
-        cx.edit_by_hand("Change layer", move |document| {
-            change(document, k, |layer| *layer = told)
+
+    if edited != *layer {
+        cx.edit_continuously("Change layer", move |document| {
+            change(document, k, |layer| *layer = edited)
         });
     }
+}
+
+fn clip_ui(layer: &mut LayerSetup, setup: &Setup, ui: &mut Ui) {
+    let label = ui.label("Clip");
+    let clips = egui::ComboBox::from_id_salt("layer clip")
+        .selected_text(&layer.source)
+        .show_ui(ui, |ui| {
+            for source in &setup.sources {
+                ui.selectable_value(&mut layer.source, source.name.clone(), &source.name);
+            }
+        });
+    clips.response.labelled_by(label.id);
+    ui.end_row();
+}
+
+fn region_ui(layer: &mut LayerSetup, setup: &Setup, ui: &mut Ui) {
+    let label = ui.label("Region");
+    let regions = egui::ComboBox::from_id_salt("layer region")
+        .selected_text(layer.region.as_deref().unwrap_or("all"))
+        .show_ui(ui, |ui| {
+            ui.selectable_value(&mut layer.region, None, "all");
+            for region in &setup.regions {
+                let name = Some(region.name.clone());
+                ui.selectable_value(&mut layer.region, name, &region.name);
+            }
+        });
+    regions.response.labelled_by(label.id);
+    ui.end_row();
+}
+
+fn mode_ui(layer: &mut LayerSetup, ui: &mut Ui) {
+    ui.label("Mode");
+    ui.horizontal(|ui| {
+        ui.selectable_value(&mut layer.mode, LayerMode::Blend, "Blend")
+            .on_hover_text("Replaces the layers below");
+        ui.selectable_value(&mut layer.mode, LayerMode::Compound, "Compound")
+            .on_hover_text("Adds its deformation to the layers below");
+    });
+    ui.end_row();
+}
+
+fn start_ui(layer: &mut LayerSetup, ui: &mut Ui) {
+    let label = ui.label("Starts at");
+    let field = egui::DragValue::new(&mut layer.at)
+        .range(0..=Layer::MOST_FRAMES)
+        .prefix("frame ");
+    ui.add(field).labelled_by(label.id);
+    ui.end_row();
+}
+
+fn speed_ui(layer: &mut LayerSetup, ui: &mut Ui) {
+    let label = ui.label("Speed");
+    let field = egui::DragValue::new(&mut layer.speed)
+        .range(0.05..=20.0)
+        .speed(0.01)
+        .suffix("×");
+    ui.add(field).labelled_by(label.id);
+    ui.end_row();
+}
+
+fn ease_ui(layer: &mut LayerSetup, ui: &mut Ui) {
+    let label = ui.label("Ease");
+    let field = egui::DragValue::new(&mut layer.ease)
+        .range(0.0..=240.0)
+        .speed(0.1)
+        .suffix(" frames");
+    ui.add(field)
+        .labelled_by(label.id)
+        .on_hover_text("Frames over which the layer fades in and out");
+    ui.end_row();
 }
 
 /// First and last frame of the clip.
@@ -382,8 +452,10 @@ fn frames_ui(layer: &mut LayerSetup, clip_frames: usize, ui: &mut Ui) {
         ui.add(egui::DragValue::new(&mut last).range(first..=most.max(first)))
             .labelled_by(to.id);
     });
+
     let chosen = [first, last];
     if chosen != layer.frames.unwrap_or([0, most]) {
+        // The whole clip is stored as no range, so that it follows a longer clip.
         layer.frames = Some(chosen).filter(|chosen| *chosen != [0, most]);
     }
 }

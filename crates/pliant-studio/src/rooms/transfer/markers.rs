@@ -5,10 +5,11 @@ use std::sync::Arc;
 use eframe::egui::{Align2, Color32, FontId, Key, Pos2, Stroke, Ui, ecolor::Hsva};
 use pliant::mesh::glam::DVec3;
 
-use super::marker_pairs::{Mark, Marks, Mood};
-use super::setup::Pairs;
-use crate::document::Document;
-use crate::rooms::{Cx, On};
+use crate::engine::context::Cx;
+use crate::engine::transfer::marker_pairs::{Mark, MarkerQuality, Marks};
+use crate::model::document::Document;
+use crate::model::transfer::Pairs;
+use crate::rooms::PaneCanvas;
 use crate::view::Model;
 
 /// How near the pointer must be to a marker to take it, in points.
@@ -16,19 +17,19 @@ const REACH: f32 = 11.0;
 /// Radius of a marker's disc.
 const DISC: f32 = 8.5;
 
-/// A hand that places markers.
+/// The marker tool.
 #[derive(Debug, Default)]
-pub(super) struct MarkerHand {
+pub(super) struct MarkerTool {
     /// The pair that is selected.
     pub(super) selected: Option<usize>,
     /// A vertex that waits for its partner: its pane, and itself.
     pub(super) pending: Option<(usize, u32)>,
-    grip: Option<Grip>,
+    drag: Option<MarkerDrag>,
 }
 
-/// A marker in the hand.
+/// A marker being dragged.
 #[derive(Debug)]
-struct Grip {
+struct MarkerDrag {
     gesture: u64,
     pair: usize,
     pane: usize,
@@ -53,15 +54,15 @@ pub(super) fn pair_color(pair: usize) -> Color32 {
     Hsva::new(hue, 0.65, 0.95, 1.0).into()
 }
 
-/// What a marker is called.
+/// Name of a marker.
 pub(super) fn mark_name(mark: &Mark) -> String {
     format!("{}{}", mark.placed + 1, if mark.image { "'" } else { "" })
 }
 
-impl MarkerHand {
-    /// Whether a marker is in the hand.
+impl MarkerTool {
+    /// Whether a marker is being dragged.
     pub(super) fn drags(&self) -> bool {
-        self.grip.is_some()
+        self.drag.is_some()
     }
 
     /// Takes the selected pair out of the document.
@@ -80,7 +81,7 @@ impl MarkerHand {
     /// Places, takes, moves and deletes pairs of a source.
     pub(super) fn canvas_ui(
         &mut self,
-        on: &On<'_>,
+        on: &PaneCanvas<'_>,
         marks: &Marks,
         source: usize,
         ui: &Ui,
@@ -89,6 +90,7 @@ impl MarkerHand {
         let Some(model) = on.scene.models.first() else {
             return false;
         };
+
         self.keys(source, ui, cx);
         let canvas = on.canvas;
         if canvas.tool_drag_started()
@@ -97,13 +99,14 @@ impl MarkerHand {
                 .and_then(|pointer| self.near(pointer, on, model, marks))
         {
             self.selected = Some(mark.placed);
-            // Only what was placed is moved; its image follows.
-            self.grip = (!mark.image).then_some(Grip {
+            // Only placed markers are dragged; mirror images follow.
+            self.drag = (!mark.image).then_some(MarkerDrag {
                 gesture: cx.gesture,
                 pair: mark.placed,
                 pane: on.pane,
             });
         }
+
         if canvas.tool_clicked()
             && let Some(pointer) = canvas.pointer()
         {
@@ -113,7 +116,8 @@ impl MarkerHand {
                 (None, None) => self.selected = None,
             }
         }
-        self.drag(on, source, ui, cx)
+
+        self.drag_marker(on, source, ui, cx)
     }
 
     fn keys(&mut self, source: usize, ui: &Ui, cx: &mut Cx<'_>) {
@@ -133,17 +137,20 @@ impl MarkerHand {
     fn place(&mut self, pane: usize, vertex: u32, source: usize, cx: &mut Cx<'_>) {
         match self.pending.take() {
             Some((other, partner)) if other != pane => {
+                // The source vertex comes first, whichever pane was clicked first.
                 let pair = if pane == 1 {
                     [partner, vertex]
                 } else {
                     [vertex, partner]
                 };
+
                 self.selected = cx
                     .document
                     .transfer
                     .sources
                     .get(source)
                     .map(|source| source.pairs.len());
+
                 cx.edit("Add marker pair", move |document| {
                     change_pairs(document, source, |pairs| pairs.push(pair))
                 });
@@ -155,21 +162,31 @@ impl MarkerHand {
         }
     }
 
-    fn drag(&mut self, on: &On<'_>, source: usize, ui: &Ui, cx: &mut Cx<'_>) -> bool {
-        let Some(grip) = self.grip.as_ref().filter(|grip| grip.pane == on.pane) else {
+    fn drag_marker(
+        &mut self,
+        on: &PaneCanvas<'_>,
+        source: usize,
+        ui: &Ui,
+        cx: &mut Cx<'_>,
+    ) -> bool {
+        let Some(drag) = self.drag.as_ref().filter(|drag| drag.pane == on.pane) else {
             return false;
         };
-        let pair = grip.pair;
-        if cx.gesture != grip.gesture {
-            self.grip = None;
+
+        let pair = drag.pair;
+        // Another press ends the drag.
+        if cx.gesture != drag.gesture {
+            self.drag = None;
             return false;
         }
+
         if let Some(hit) = ui
             .input(|input| input.pointer.interact_pos())
             .and_then(|pointer| on.pick(pointer))
         {
-            let (side, vertex) = (on.pane, hit.vertex);
-            cx.edit_by_hand("Move marker", move |document| {
+            let side = on.pane;
+            let vertex = hit.vertex;
+            cx.edit_continuously("Move marker", move |document| {
                 change_pairs(document, source, |pairs| {
                     if let Some(pair) = pairs.get_mut(pair) {
                         pair[side] = vertex;
@@ -177,8 +194,9 @@ impl MarkerHand {
                 });
             });
         }
+
         if ui.input(|input| input.pointer.primary_released()) {
-            self.grip = None;
+            self.drag = None;
         }
         true
     }
@@ -188,7 +206,7 @@ impl MarkerHand {
     fn near<'m>(
         &self,
         pointer: Pos2,
-        on: &On<'_>,
+        on: &PaneCanvas<'_>,
         model: &Model,
         marks: &'m Marks,
     ) -> Option<&'m Mark> {
@@ -198,19 +216,24 @@ impl MarkerHand {
                 .project(place(model, mark.pair[on.pane])?)
                 .map(|p| p.distance(pointer))
         };
+
         let near = marks
             .marks
             .iter()
             .filter(|mark| distance(mark).is_some_and(|d| d <= REACH));
+
+        // Markers in front come before those behind, placed pairs before mirror images.
         near.min_by_key(|mark| (is_behind(on, model, mark.pair[on.pane]), mark.image))
     }
 
     /// Draws all markers of a pane, and the one that waits.
-    pub(super) fn paint(&self, on: &On<'_>, marks: &Marks, ui: &Ui) {
+    pub(super) fn paint(&self, on: &PaneCanvas<'_>, marks: &Marks, ui: &Ui) {
         let Some(model) = on.scene.models.first() else {
             return;
         };
+
         let behind = |mark: &&Mark| is_behind(on, model, mark.pair[on.pane]);
+        // Markers on the far side are painted first.
         let (back, front): (Vec<&Mark>, Vec<&Mark>) = marks.marks.iter().partition(behind);
         for (mark, faint) in back
             .into_iter()
@@ -219,9 +242,11 @@ impl MarkerHand {
         {
             self.paint_mark(on, model, mark, faint, ui);
         }
+
         let Some((pane, vertex)) = self.pending else {
             return;
         };
+
         if pane == on.pane
             && let Some(at) = place(model, vertex).and_then(|place| on.canvas.view.project(place))
         {
@@ -233,31 +258,36 @@ impl MarkerHand {
         }
     }
 
-    fn paint_mark(&self, on: &On<'_>, model: &Model, mark: &Mark, faint: bool, ui: &Ui) {
+    fn paint_mark(&self, on: &PaneCanvas<'_>, model: &Model, mark: &Mark, faint: bool, ui: &Ui) {
         let Some(at) =
             place(model, mark.pair[on.pane]).and_then(|place| on.canvas.view.project(place))
         else {
             return;
         };
+
+        // Marks on the far side show through the mesh.
         let strength = if faint { 0.25 } else { 1.0 };
         let radius = if mark.image { DISC - 1.5 } else { DISC };
-        let ring = match mark.mood {
-            Mood::Wrong => Stroke::new(2.5, ui.visuals().error_fg_color),
-            Mood::Doubtful => Stroke::new(2.0, ui.visuals().warn_fg_color),
-            Mood::Fine => Stroke::new(1.0, Color32::from_black_alpha(170)),
+        let ring = match mark.quality {
+            MarkerQuality::Wrong => Stroke::new(2.5, ui.visuals().error_fg_color),
+            MarkerQuality::Doubtful => Stroke::new(2.0, ui.visuals().warn_fg_color),
+            MarkerQuality::Fine => Stroke::new(1.0, Color32::from_black_alpha(170)),
         };
+
         let fill = if mark.image {
             pair_color(mark.placed).gamma_multiply(0.75)
         } else {
             pair_color(mark.placed)
         };
         let painter = &on.canvas.painter;
+
         painter.circle(
             at,
             radius,
             fill.gamma_multiply(strength),
             Stroke::new(ring.width, ring.color.gamma_multiply(strength)),
         );
+
         let ink = Color32::from_gray(15).gamma_multiply(strength);
         painter.text(
             at,
@@ -266,6 +296,7 @@ impl MarkerHand {
             FontId::proportional(if mark.image { 9.0 } else { 10.5 }),
             ink,
         );
+
         if self.selected == Some(mark.placed) {
             painter.circle_stroke(
                 at,
@@ -284,14 +315,17 @@ fn place(model: &Model, vertex: u32) -> Option<DVec3> {
     ((vertex as usize) < model.vertices.positions.len()).then(|| model.position(vertex))
 }
 
-/// Whether the surface at a vertex faces away from the eye.
-fn is_behind(on: &On<'_>, model: &Model, vertex: u32) -> bool {
+/// Whether the surface at a vertex faces away from the camera.
+fn is_behind(on: &PaneCanvas<'_>, model: &Model, vertex: u32) -> bool {
     let Some(normal) = model.vertices.normals.get(vertex as usize) else {
         return false;
     };
+
     let ray = place(model, vertex)
         .and_then(|place| on.canvas.view.project(place))
         .map(|at| on.canvas.view.ray(at));
+
+    // A normal along the ray faces away from the camera.
     ray.is_some_and(|ray| {
         model
             .placement

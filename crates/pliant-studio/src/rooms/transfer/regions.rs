@@ -1,19 +1,20 @@
-//! The list of regions, the brush's options, and turns of the reference pose.
+//! The list of regions, the options of the brush, and rotations of the reference pose.
 
 use eframe::egui::{self, Color32, Sense, Slider, Ui, vec2};
 use pliant::mesh::glam::DVec3;
 
 use super::brush::Brush;
-use super::preview::Preview;
-use super::setup::{RegionSetup, Setup};
-use super::stage::Actor;
-use crate::document::Document;
-use crate::rooms::{Cx, On};
-use crate::view::{Model, turn_gizmo_ui};
+use crate::engine::context::Cx;
+use crate::engine::transfer::actor::Actor;
+use crate::engine::transfer::preview::Preview;
+use crate::model::document::Document;
+use crate::model::transfer::{RegionSetup, Setup};
+use crate::rooms::PaneCanvas;
+use crate::view::{Model, rotation_gizmo_ui};
 
 /// Which region is worked on, and how regions are shown.
 #[derive(Debug)]
-pub(super) struct RegionDesk {
+pub(super) struct RegionPanel {
     /// The region under the brush.
     pub(super) selected: usize,
     /// Whether weights are shown as they will count.
@@ -22,7 +23,7 @@ pub(super) struct RegionDesk {
     name: Option<(usize, String)>,
 }
 
-impl Default for RegionDesk {
+impl Default for RegionPanel {
     fn default() -> Self {
         Self {
             selected: 0,
@@ -38,7 +39,7 @@ pub(super) fn color_of(region: &RegionSetup) -> Color32 {
     Color32::from_rgb(red, green, blue)
 }
 
-impl RegionDesk {
+impl RegionPanel {
     /// The region that is worked on.
     #[must_use]
     pub(super) fn region<'s>(&self, setup: &'s Setup) -> Option<&'s RegionSetup> {
@@ -59,64 +60,56 @@ impl RegionDesk {
     ) {
         ui.strong("Regions");
         self.list_ui(ui, cx);
-        ui.horizontal(|ui| {
-            let hint = "A part of the target that follows a clip of its own; a layer comes with it";
-            if ui
-                .add_enabled(!source.is_empty(), egui::Button::new("Add region"))
-                .on_hover_text(hint)
-                .clicked()
-            {
-                self.selected = cx.document.transfer.regions.len();
-                let source = source.to_owned();
-                cx.edit("Add region", move |document| {
-                    document.transfer.add_region(&source)
-                });
-            }
-            if ui
-                .add_enabled(
-                    self.region(&cx.document.transfer).is_some(),
-                    egui::Button::new("Remove region"),
-                )
-                .clicked()
-            {
-                let index = self
-                    .selected
-                    .min(cx.document.transfer.regions.len().saturating_sub(1));
-                cx.edit("Remove region", move |document| {
-                    document.transfer.remove_region(index)
-                });
-            }
-        });
+        ui.horizontal(|ui| self.buttons_ui(source, ui, cx));
+
         if self.region(&cx.document.transfer).is_none() {
-            ui.weak("Add a region, then brush over the target.");
+            ui.weak("Add a region, then paint it on the target.");
             return;
         }
+
         self.selected_ui(ui, cx);
         ui.add_space(6.0);
-        ui.strong("Brush");
-        ui.horizontal(|ui| {
-            ui.selectable_value(&mut brush.erases, false, "Paint")
-                .on_hover_text("Ctrl erases while it is held");
-            ui.selectable_value(&mut brush.erases, true, "Erase")
-                .on_hover_text("Ctrl paints while it is held");
-        });
-        ui.add(
-            Slider::new(&mut brush.radius, 0.005..=0.2)
-                .logarithmic(true)
-                .text("Radius"),
-        )
-        .on_hover_text("Part of the target's size");
+        brush_ui(brush, ui);
         ui.add_space(6.0);
+        self.display_ui(preview, ui);
+    }
+
+    fn buttons_ui(&mut self, source: &str, ui: &mut Ui, cx: &mut Cx<'_>) {
+        let count = cx.document.transfer.regions.len();
+        let add = ui.add_enabled(!source.is_empty(), egui::Button::new("Add region"));
+        let add =
+            add.on_hover_text("A part of the target with its own clip; this also adds a layer");
+        if add.clicked() {
+            self.selected = count;
+            let source = source.to_owned();
+            cx.edit("Add region", move |document| {
+                document.transfer.add_region(&source)
+            });
+        }
+
+        let has_region = self.region(&cx.document.transfer).is_some();
+        let remove = ui.add_enabled(has_region, egui::Button::new("Remove region"));
+        if remove.clicked() {
+            let index = self.selected.min(count.saturating_sub(1));
+            cx.edit("Remove region", move |document| {
+                document.transfer.remove_region(index)
+            });
+        }
+    }
+
+    /// Whether painted faces or blend weights are shown, and warnings about them.
+    fn display_ui(&mut self, preview: Option<&Preview>, ui: &mut Ui) {
         ui.horizontal(|ui| {
-            ui.selectable_value(&mut self.refined, false, "As scribbled")
+            ui.selectable_value(&mut self.refined, false, "As painted")
                 .on_hover_text("The faces under the brush");
-            ui.selectable_value(&mut self.refined, true, "As it counts")
+            ui.selectable_value(&mut self.refined, true, "Blend weights")
                 .on_hover_text(
-                    "Stiff parts are taken or left as a whole, and what bends between them blends",
+                    "Rigid parts belong to the region completely or not at all; flexible parts blend",
                 );
         });
+
         if self.refined && preview.is_some_and(|preview| !preview.refined) {
-            ui.weak("The map says what is stiff: shown as scribbled until it is found.");
+            ui.weak("The correspondence defines rigid parts; the region is shown as painted until it is computed.");
         }
         for problem in preview.iter().flat_map(|preview| &preview.problems) {
             ui.colored_label(ui.visuals().warn_fg_color, problem);
@@ -134,6 +127,7 @@ impl RegionDesk {
                 {
                     (self.selected, self.name) = (k, None);
                 }
+
                 ui.weak(format!("{} faces", region.faces.len()));
             });
         }
@@ -146,122 +140,151 @@ impl RegionDesk {
         let Some(region) = setup.regions.get(index).cloned() else {
             return;
         };
-        let names: Vec<String> = setup
-            .sources
-            .iter()
-            .map(|source| source.name.clone())
-            .collect();
+
         ui.add_space(4.0);
         egui::Grid::new("region").num_columns(2).show(ui, |ui| {
-            let label = ui.label("Name");
-            let typed = self
-                .name
-                .get_or_insert_with(|| (index, region.name.clone()));
-            if typed.0 != index {
-                *typed = (index, region.name.clone());
-            }
-            let field = ui
-                .add(egui::TextEdit::singleline(&mut typed.1).desired_width(140.0))
-                .labelled_by(label.id);
-            if field.lost_focus() {
-                let name = typed.1.trim().to_owned();
-                cx.edit("Rename region", move |document| {
-                    document.transfer.rename_region(index, &name)
-                });
-            }
-            if !field.has_focus() {
-                self.name = None;
-            }
-            ui.end_row();
-            let label = ui.label("Moved by");
-            let mut source = region.source.clone();
-            let clips = egui::ComboBox::from_id_salt("region clip")
-                .selected_text(&source)
-                .show_ui(ui, |ui| {
-                    for name in names {
-                        ui.selectable_value(&mut source, name.clone(), name);
-                    }
-                });
-            clips.response.labelled_by(label.id);
-            if source != region.source {
-                cx.edit("Choose clip of region", move |document| {
-                    set_source(&mut document.transfer, index, &source)
-                });
-            }
-            ui.end_row();
-            let label = ui.label("Colour");
-            let mut color = region.color;
-            if ui
-                .color_edit_button_srgb(&mut color)
-                .labelled_by(label.id)
-                .changed()
-            {
-                cx.edit_by_hand("Colour region", move |document| {
-                    change(document, index, |region| region.color = color)
-                });
-            }
-            ui.end_row();
+            self.name_ui(index, &region, ui, cx);
+            source_ui(index, &region, ui, cx);
+            color_ui(index, &region, ui, cx);
         });
+
         let mut refine = region.refine;
         let hint =
-            "Scribble roughly: stiff parts that are mostly covered belong to the region as a whole";
-        if ui
-            .checkbox(&mut refine, "Refine to stiff parts")
-            .on_hover_text(hint)
-            .changed()
-        {
+            "Paint roughly: rigid parts that are mostly covered belong to the region completely";
+        let refined = ui.checkbox(&mut refine, "Refine to rigid parts");
+        if refined.on_hover_text(hint).changed() {
             cx.edit("Refine region", move |document| {
                 change(document, index, |region| region.refine = refine)
             });
         }
     }
 
-    /// Turns of the reference pose.
-    pub(super) fn turns_ui(&mut self, preview: Option<&Preview>, ui: &mut Ui, cx: &mut Cx<'_>) {
-        ui.strong("Turn the rest pose");
-        ui.weak("Bring parts of the target near the pose in which the source rests: drag a ring, or set angles.");
+    fn name_ui(&mut self, index: usize, region: &RegionSetup, ui: &mut Ui, cx: &mut Cx<'_>) {
+        let label = ui.label("Name");
+        let typed = self
+            .name
+            .get_or_insert_with(|| (index, region.name.clone()));
+        if typed.0 != index {
+            *typed = (index, region.name.clone());
+        }
+
+        // The document changes when typing ends, so that a name is one undo step.
+        let field = egui::TextEdit::singleline(&mut typed.1).desired_width(140.0);
+        let field = ui.add(field).labelled_by(label.id);
+        if field.lost_focus() {
+            let name = typed.1.trim().to_owned();
+            cx.edit("Rename region", move |document| {
+                document.transfer.rename_region(index, &name)
+            });
+        }
+
+        if !field.has_focus() {
+            self.name = None;
+        }
+        ui.end_row();
+    }
+
+    /// Rotations of the reference pose.
+    pub(super) fn rotations_ui(&mut self, preview: Option<&Preview>, ui: &mut Ui, cx: &mut Cx<'_>) {
+        ui.strong("Rotate the rest pose");
+        ui.weak("Rotate parts of the target to match the rest pose of the source: drag a ring, or set angles.");
         self.list_ui(ui, cx);
+
         let Some(region) = self
             .region(&cx.document.transfer)
             .map(|region| region.name.clone())
         else {
-            ui.weak("Paint a region first, with Scribble regions.");
+            ui.weak("Paint a region first with the tool Paint regions.");
             return;
         };
-        let before = cx.document.transfer.turn_of(&region);
+
+        let before = cx.document.transfer.rotation_of(&region);
         let mut degrees = before;
         ui.add_space(4.0);
+
         for (angle, axis) in degrees.iter_mut().zip(["X", "Y", "Z"]) {
             ui.add(
                 Slider::new(angle, -180.0..=180.0)
                     .suffix("°")
                     .step_by(1.0)
-                    .text(format!("Turn {axis}")),
+                    .text(format!("Rotation {axis}")),
             );
         }
+
         if ui
-            .add_enabled(before != [0.0; 3], egui::Button::new("Reset turn"))
+            .add_enabled(before != [0.0; 3], egui::Button::new("Reset rotation"))
             .clicked()
         {
             degrees = [0.0; 3];
         }
+
+        // Sliders and the reset button make the same edit.
         if degrees != before {
             let name = region.clone();
-            cx.edit_by_hand("Turn region", move |document| {
-                document.transfer.set_turn(&name, degrees)
+            cx.edit_continuously("Rotate region", move |document| {
+                document.transfer.set_rotation(&name, degrees)
             });
         }
+
         for problem in preview.iter().flat_map(|preview| &preview.problems) {
             ui.colored_label(ui.visuals().warn_fg_color, problem);
         }
     }
 }
 
-impl RegionDesk {
-    /// Rings around the region that is worked on. Says whether one is in the hand.
-    pub(super) fn turn_on_canvas_ui(
+fn brush_ui(brush: &mut Brush, ui: &mut Ui) {
+    ui.strong("Brush");
+    ui.horizontal(|ui| {
+        ui.selectable_value(&mut brush.erases, false, "Paint")
+            .on_hover_text("Ctrl erases while it is held");
+        ui.selectable_value(&mut brush.erases, true, "Erase")
+            .on_hover_text("Ctrl paints while it is held");
+    });
+
+    let radius = Slider::new(&mut brush.radius, 0.005..=0.2)
+        .logarithmic(true)
+        .text("Radius");
+    ui.add(radius)
+        .on_hover_text("Relative to the size of the target");
+}
+
+fn source_ui(index: usize, region: &RegionSetup, ui: &mut Ui, cx: &mut Cx<'_>) {
+    let label = ui.label("Clip");
+    let mut chosen = region.source.clone();
+    let clips = egui::ComboBox::from_id_salt("region clip")
+        .selected_text(&chosen)
+        .show_ui(ui, |ui| {
+            for source in &cx.document.transfer.sources {
+                ui.selectable_value(&mut chosen, source.name.clone(), &source.name);
+            }
+        });
+
+    clips.response.labelled_by(label.id);
+    if chosen != region.source {
+        cx.edit("Choose clip of region", move |document| {
+            set_source(&mut document.transfer, index, &chosen)
+        });
+    }
+    ui.end_row();
+}
+
+fn color_ui(index: usize, region: &RegionSetup, ui: &mut Ui, cx: &mut Cx<'_>) {
+    let label = ui.label("Colour");
+    let mut color = region.color;
+    let button = ui.color_edit_button_srgb(&mut color).labelled_by(label.id);
+    if button.changed() {
+        cx.edit_continuously("Colour region", move |document| {
+            change(document, index, |region| region.color = color)
+        });
+    }
+    ui.end_row();
+}
+
+impl RegionPanel {
+    /// Rings around the region that is worked on. Returns whether one is being dragged.
+    pub(super) fn rotation_on_canvas_ui(
         &self,
-        on: &On<'_>,
+        on: &PaneCanvas<'_>,
         target: &Actor,
         ui: &Ui,
         cx: &mut Cx<'_>,
@@ -270,23 +293,27 @@ impl RegionDesk {
         let (Some(region), Some(model)) = (self.region(setup), on.scene.models.first()) else {
             return false;
         };
+        // An empty region has no centre to rotate about.
         let Some(middle) = middle_of(region, target, model) else {
             return false;
         };
-        let degrees = turn_gizmo_ui(
+
+        let degrees = rotation_gizmo_ui(
             ui,
             on.canvas,
             "region",
             &region.name,
             middle,
-            setup.turn_of(&region.name),
+            setup.rotation_of(&region.name),
         );
+
         if let Some(degrees) = degrees {
             let name = region.name.clone();
-            cx.edit_by_hand("Turn region", move |document| {
-                document.transfer.set_turn(&name, degrees)
+            cx.edit_continuously("Rotate region", move |document| {
+                document.transfer.set_rotation(&name, degrees)
             });
         }
+
         degrees.is_some()
     }
 }
@@ -299,9 +326,11 @@ fn middle_of(region: &RegionSetup, target: &Actor, model: &Model) -> Option<DVec
         .iter()
         .filter(there)
         .flat_map(|&face| target.mesh.face(face as usize));
+
     let (sum, count) = corners.fold((DVec3::ZERO, 0_usize), |(sum, count), &corner| {
         (sum + model.position(corner), count + 1)
     });
+
     (count > 0).then(|| sum / count as f64)
 }
 
@@ -316,13 +345,16 @@ fn set_source(setup: &mut Setup, region: usize, source: &str) {
     let Some(region) = setup.regions.get_mut(region) else {
         return;
     };
+
     let before = std::mem::replace(&mut region.source, source.to_owned());
     let own = setup
         .layers
         .iter_mut()
         .filter(|layer| layer.region.as_ref() == Some(&region.name) && layer.source == before);
-    own.for_each(|layer| {
+
+    for layer in own {
         source.clone_into(&mut layer.source);
+        // The frame range belonged to the old clip.
         layer.frames = None;
-    });
+    }
 }

@@ -1,0 +1,256 @@
+//! A glTF document as an asset: every mesh at its place in the scene, and every clip.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pliant_mesh::glam::DAffine3;
+use pliant_rig::Target;
+
+use super::accessor::Source;
+use super::mesh::MeshAssembly;
+use super::nodes::NodeTree;
+use super::primitive::StoredMesh;
+use super::skin::BoundSkin;
+use super::{animation, extras, morph};
+use crate::asset::check_file_order;
+use crate::gltf::document;
+use crate::{Asset, Object, ReadError};
+
+/// What animations need to know about an object.
+pub(super) struct PlacedMesh {
+    pub(super) mesh: usize,
+    /// The nodes from that of the mesh to its root; empty if no node shows the mesh.
+    pub(super) chain: Vec<usize>,
+    /// The transformation from the stored vertices to the scene at rest.
+    pub(super) scene_from_mesh: DAffine3,
+    /// Targets that are frames of our own clips.
+    pub(super) frames: Vec<Target>,
+    /// The skin of the document that moves the mesh.
+    pub(super) skin: Option<usize>,
+}
+
+/// The state of reading one document.
+pub(super) struct Scene<'a> {
+    source: &'a Source<'a>,
+    nodes: NodeTree<'a>,
+    /// The skins of the document that move a mesh.
+    skins: BTreeMap<usize, BoundSkin>,
+    warnings: Vec<String>,
+}
+
+impl<'a> Scene<'a> {
+    /// All meshes and clips of a document.
+    pub(super) fn read(source: &'a Source<'a>) -> Result<Asset, ReadError> {
+        let mut scene = Self {
+            source,
+            nodes: NodeTree::of(source.document)?,
+            skins: BTreeMap::new(),
+            warnings: Vec::new(),
+        };
+
+        let (mut objects, placed) = scene.objects()?;
+        scene.warn_about_textures();
+        check_file_order(&mut objects);
+
+        let clips = animation::read(
+            source,
+            &scene.nodes,
+            &scene.skins,
+            &objects,
+            &placed,
+            &mut scene.warnings,
+        )?;
+
+        Ok(Asset {
+            objects,
+            clips,
+            warnings: scene.warnings,
+            ..Asset::default()
+        })
+    }
+
+    /// The meshes that have triangles or points; at least one.
+    fn objects(&mut self) -> Result<(Vec<Object>, Vec<PlacedMesh>), ReadError> {
+        let nodes_of_mesh = self.nodes_of_meshes()?;
+        let mut objects = Vec::new();
+        let mut placed = Vec::new();
+
+        for (k, mesh) in self.source.document.meshes.iter().enumerate() {
+            let read = self.object(k, mesh, &nodes_of_mesh[k]).map_err(|e| {
+                let name = mesh.name.as_deref().unwrap_or_default();
+                ReadError {
+                    message: format!("mesh {k} '{name}': {}", e.message),
+                    ..e
+                }
+            })?;
+
+            if let Some((object, place)) = read {
+                objects.push(object);
+                placed.push(place);
+            }
+        }
+
+        if objects.is_empty() {
+            return Err(ReadError::whole(
+                "the file holds no mesh of triangles or points; export it with one",
+            ));
+        }
+
+        Ok((objects, placed))
+    }
+
+    /// For each mesh, the nodes that show it.
+    fn nodes_of_meshes(&self) -> Result<Vec<Vec<usize>>, ReadError> {
+        let count = self.source.document.meshes.len();
+        let mut nodes_of_mesh = vec![Vec::new(); count];
+        for (k, node) in self.nodes.nodes.iter().enumerate() {
+            let Some(mesh) = node.mesh else { continue };
+            let Some(list) = nodes_of_mesh.get_mut(mesh) else {
+                return Err(ReadError::whole(format!(
+                    "node {k} shows mesh {mesh}, but there are {count} meshes; export the file again"
+                )));
+            };
+            list.push(k);
+        }
+
+        Ok(nodes_of_mesh)
+    }
+
+    /// One mesh at its first node; `None` if it has neither triangles nor points.
+    fn object(
+        &mut self,
+        index: usize,
+        mesh: &document::Mesh,
+        nodes: &[usize],
+    ) -> Result<Option<(Object, PlacedMesh)>, ReadError> {
+        let name = mesh.name.clone().unwrap_or_default();
+        let stored = StoredMesh::gather(self.source, mesh)?;
+        self.warn_about_mesh(&name, &stored, nodes);
+        if stored.blocks.is_empty() {
+            return Ok(None);
+        }
+
+        let mut placed = self.placed_mesh(index, &name, nodes)?;
+        let path = self.path(&placed.chain, &name)?;
+        let assembly = MeshAssembly::new(
+            self.source,
+            mesh,
+            stored,
+            placed.scene_from_mesh,
+            &mut self.warnings,
+        );
+        let binding = match placed.skin {
+            Some(skin) => Some(assembly.binding(&self.skins[&skin], &name, &mut self.warnings)?),
+            None => None,
+        };
+
+        let file_vertices = assembly.stored.positions.len();
+        let (rig, seams, own) = assembly.build(name)?;
+        let faces = rig.neutral().face_count();
+        let (rig, frames) = morph::without_frames(rig, &own, self.source)?;
+        placed.frames = frames;
+
+        let vertices = rig.neutral().vertex_count();
+        let mut object = Object {
+            path,
+            file_vertices,
+            smoothing: extras::labels(self.source, own.smoothing.as_ref(), "smoothing", faces),
+            file_index: extras::list(self.source, own.file_index, "file_index", vertices),
+            skin: binding,
+            seams: Some(Arc::new(seams)),
+            ..Object::new(rig)
+        };
+
+        // The weights of a node override those of its mesh.
+        let node = nodes.first().map(|&node| &self.nodes.nodes[node]);
+        let weights = node.and_then(|node| node.weights.as_ref());
+        let weights = weights.or(mesh.weights.as_ref());
+        object.rest_weights = morph::rest_weights(weights, &object, &mut self.warnings);
+
+        Ok(Some((object, placed)))
+    }
+
+    /// The place of a mesh at the first of its nodes, without frames.
+    fn placed_mesh(
+        &mut self,
+        mesh: usize,
+        name: &str,
+        nodes: &[usize],
+    ) -> Result<PlacedMesh, ReadError> {
+        let node = nodes.first().copied();
+        let chain = node.map_or_else(Vec::new, |node| self.nodes.chain(node));
+        let skin = node.and_then(|node| self.nodes.nodes[node].skin);
+
+        // The joints of a skinned mesh place it in the scene, its own node does not.
+        let scene_from_mesh = match skin {
+            Some(skin) => self.bound_skin(skin, name)?.scene_from_mesh,
+            None => self.nodes.world(&chain),
+        };
+
+        Ok(PlacedMesh {
+            mesh,
+            chain,
+            scene_from_mesh,
+            frames: Vec::new(),
+            skin,
+        })
+    }
+
+    /// The path of a mesh in the node hierarchy; its own name if no node shows it.
+    fn path(&self, chain: &[usize], name: &str) -> Result<String, ReadError> {
+        let path = if chain.is_empty() {
+            name.to_owned()
+        } else {
+            self.nodes.path(chain, name)
+        };
+
+        let numbers = chain.len().saturating_mul(16) + path.len();
+        self.source
+            .buffers
+            .budget
+            .spend(numbers, "the node path of a mesh")?;
+
+        Ok(path)
+    }
+
+    /// A skin of the document, read once.
+    fn bound_skin(&mut self, skin: usize, mesh: &str) -> Result<&BoundSkin, ReadError> {
+        if !self.skins.contains_key(&skin) {
+            let bound = BoundSkin::read(self.source, &self.nodes, skin)?;
+            self.skins.insert(skin, bound);
+        }
+
+        let bound = &self.skins[&skin];
+        if !bound.rests_as_bound {
+            self.warnings.push(format!(
+                "mesh '{mesh}' rests in another pose than its bind pose; its neutral is the bind pose"
+            ));
+        }
+
+        Ok(bound)
+    }
+
+    fn warn_about_mesh(&mut self, name: &str, stored: &StoredMesh, nodes: &[usize]) {
+        if !stored.dropped.is_empty() {
+            self.warnings.push(format!(
+                "mesh '{name}': {} were not read",
+                stored.dropped.join(" and ")
+            ));
+        }
+
+        if nodes.len() > 1 && !stored.blocks.is_empty() {
+            self.warnings.push(format!(
+                "mesh '{name}' is shown by {} nodes and was read at the first only",
+                nodes.len()
+            ));
+        }
+    }
+
+    fn warn_about_textures(&mut self) {
+        let count = self.source.document.textures.len();
+        if count > 0 {
+            self.warnings
+                .push(format!("{count} texture(s) are not kept"));
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Skins of written objects: joints as nodes, weights as attributes, motions as animations.
+//!
+//! **Method.** A joint is a node at its bind pose, below the node of its parent joint or below one
+//! node for the skeleton. Its inverse bind matrix inverts that transform, so that at rest every
+//! vertex is where the mesh has it. In a frame in which a joint with bind transform `P` moves by
+//! `T`, its node has the transform `T P`, written relative to its parent.
+//!
+//! **Source.** "glTF 2.0 Specification", section 3.7.3.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use pliant_mesh::glam::{DAffine3, DMat4};
+use pliant_rig::{Influence, Skeleton};
+
+use super::buffer_builder::BufferBuilder;
+use crate::gltf::document::{Attributes, Document, Node, Skin};
+use crate::gltf::seams::{Block, Seams};
+use crate::{Animation, Asset, Motion, Object, SkinBinding};
+
+/// Influences in one pair of attributes `JOINTS_n`, `WEIGHTS_n`.
+const INFLUENCES: usize = 4;
+
+/// The asset with motions that a glTF node can play. A skinned node plays its joints and weights;
+/// any other motion of a skinned object becomes frames of positions.
+pub(super) fn with_playable_motions(asset: &Asset) -> Cow<'_, Asset> {
+    // A skinned node follows its joints and ignores its own transform.
+    let plays = |motion: &Motion| {
+        let of_object = asset.objects.get(motion.object).and_then(binding);
+        match &motion.skin {
+            Some(track) => of_object == Some(&track.binding) && motion.placement.is_none(),
+            None => of_object.is_none() || motion.placement.is_none(),
+        }
+    };
+
+    if asset.clips.iter().flat_map(|clip| &clip.motions).all(plays) {
+        return Cow::Borrowed(asset);
+    }
+
+    let mut baked = asset.clone();
+    for (clip, own) in baked.clips.iter_mut().zip(&asset.clips) {
+        for motion in &mut clip.motions {
+            if !plays(motion) {
+                *motion = asset.baked(own, motion.object);
+            }
+        }
+    }
+
+    Cow::Owned(baked)
+}
+
+/// The skin of an object, if it fits.
+fn binding(object: &Object) -> Option<&SkinBinding> {
+    object
+        .skin
+        .as_ref()
+        .filter(|binding| binding.check(object.vertex_count()).is_ok())
+}
+
+/// The skins of an asset, and the nodes of their joints.
+pub(super) struct Skins<'a> {
+    asset: &'a Asset,
+    skeletons: Vec<SharedSkeleton<'a>>,
+}
+
+/// A skeleton that objects share.
+struct SharedSkeleton<'a> {
+    skeleton: &'a Skeleton,
+    /// The first object that follows it; the others follow it with the same motions.
+    object: usize,
+    nodes: Vec<usize>,
+}
+
+impl<'a> Skins<'a> {
+    /// Adds the joints to `document`, whose objects have the given `nodes`.
+    pub(super) fn write(
+        asset: &'a Asset,
+        nodes: &[usize],
+        document: &mut Document,
+        buffer: &mut BufferBuilder,
+    ) -> Self {
+        let mut skins = Self {
+            asset,
+            skeletons: Vec::new(),
+        };
+
+        for (object, &node) in nodes.iter().enumerate() {
+            let Some(binding) = binding(&asset.objects[object]) else {
+                continue;
+            };
+
+            let known = skins
+                .skeletons
+                .iter()
+                .position(|shared| skins.have_same_joints(shared.object, object));
+
+            document.nodes[node].skin = Some(known.unwrap_or_else(|| {
+                let nodes = write_joints(&binding.skeleton, document);
+                write_skin(&binding.skeleton, &nodes, document, buffer);
+                skins.skeletons.push(SharedSkeleton {
+                    skeleton: &binding.skeleton,
+                    object,
+                    nodes,
+                });
+                skins.skeletons.len() - 1
+            }));
+        }
+
+        skins
+    }
+
+    /// Whether two objects follow the same joints in all clips.
+    fn have_same_joints(&self, a: usize, b: usize) -> bool {
+        let skeleton =
+            |object: usize| binding(&self.asset.objects[object]).map(|binding| &binding.skeleton);
+        let same = |(a, b): (&Arc<Skeleton>, &Arc<Skeleton>)| Arc::ptr_eq(a, b) || a == b;
+
+        skeleton(a).zip(skeleton(b)).is_some_and(same)
+            && self
+                .asset
+                .clips
+                .iter()
+                .all(|clip| match (motions(clip, a), motions(clip, b)) {
+                    (Some(a), Some(b)) => std::ptr::eq(a, b) || a == b,
+                    (a, b) => a.is_none() && b.is_none(),
+                })
+    }
+
+    /// Joints and weights of the stored vertices of an object, four to a set.
+    pub(super) fn attributes(
+        &self,
+        object: usize,
+        seams: &Seams,
+        block: &Block,
+        buffer: &mut BufferBuilder,
+        attributes: &mut Attributes,
+    ) {
+        let Some(binding) = binding(&self.asset.objects[object]).filter(|_| block.count > 0) else {
+            return;
+        };
+
+        let skin = &binding.skin;
+        for set in 0..skin.most_influences().div_ceil(INFLUENCES) {
+            let own = |stored: usize| {
+                skin.influences(seams.vertex_of[stored] as usize)
+                    .chunks(INFLUENCES)
+                    .nth(set)
+                    .unwrap_or_default()
+            };
+
+            // Each set of attributes stores four influences of each vertex.
+            let joint = |influence: &Influence| influence.bone;
+            let weight = |influence: &Influence| influence.weight as f32;
+            let joints: Vec<[u32; 4]> = block
+                .range()
+                .map(|stored| four(own(stored), joint))
+                .collect();
+
+            let weights: Vec<[f32; 4]> = block
+                .range()
+                .map(|stored| four(own(stored), weight))
+                .collect();
+
+            attributes.insert(
+                format!("JOINTS_{set}"),
+                buffer.joints(&joints, skin.bone_count()),
+            );
+            attributes.insert(format!("WEIGHTS_{set}"), buffer.attribute(&weights));
+        }
+    }
+
+    /// The animated joints of a clip: each node with its transform relative to its parent, frame by
+    /// frame.
+    pub(super) fn moving_nodes(&self, clip: &Animation) -> Vec<(usize, Vec<DAffine3>)> {
+        let mut moving = Vec::new();
+        for shared in &self.skeletons {
+            let Some(frames) = motions(clip, shared.object).filter(|frames| !frames.is_empty())
+            else {
+                continue;
+            };
+
+            for (joint, &node) in shared.nodes.iter().enumerate() {
+                let locals = frames
+                    .iter()
+                    .map(|frame| local(shared.skeleton, frame, joint))
+                    .collect();
+                moving.push((node, locals));
+            }
+        }
+
+        moving
+    }
+}
+
+/// The joint motions of an object in a clip, frame by frame.
+fn motions(clip: &Animation, object: usize) -> Option<&[Vec<DAffine3>]> {
+    let motion = clip.motions.iter().find(|motion| motion.object == object)?;
+    motion.skin.as_ref().map(|track| track.motions.as_slice())
+}
+
+/// The values of up to four influences; the default for the missing ones.
+fn four<T: Copy + Default>(own: &[Influence], value: impl Fn(&Influence) -> T) -> [T; INFLUENCES] {
+    std::array::from_fn(|k| own.get(k).map_or_else(T::default, &value))
+}
+
+/// The transform of a joint relative to its parent, in one frame.
+fn local(skeleton: &Skeleton, motions: &[DAffine3], joint: usize) -> DAffine3 {
+    let world = |joint: usize| motions[joint] * skeleton.joints()[joint].bind();
+    let Some(parent) = skeleton.joints()[joint].parent else {
+        return world(joint);
+    };
+
+    // Below a joint that is scaled to a point, every transform gives that point.
+    let parent_inverse = world(parent).inverse();
+    if parent_inverse.is_finite() {
+        parent_inverse * world(joint)
+    } else {
+        DAffine3::IDENTITY
+    }
+}
+
+/// Adds a node for each joint, below one node for the skeleton, which comes after them.
+fn write_joints(skeleton: &Skeleton, document: &mut Document) -> Vec<usize> {
+    // Bind transforms are rigid, so that the scale is one.
+    let first = document.nodes.len();
+    let joints = skeleton.joints();
+    for joint in joints {
+        let above = joint
+            .parent
+            .map_or(DAffine3::IDENTITY, |parent| joints[parent].bind());
+        let (_, rotation, translation) =
+            (above.inverse() * joint.bind()).to_scale_rotation_translation();
+        let rotation = (!rotation.is_near_identity()).then(|| rotation.to_array());
+
+        document.nodes.push(Node {
+            name: Some(joint.name.clone()),
+            translation: Some(translation.to_array()),
+            rotation,
+            ..Node::default()
+        });
+    }
+
+    let root = document.nodes.len();
+    document.nodes.push(Node {
+        name: Some("skeleton".into()),
+        ..Node::default()
+    });
+
+    for (k, joint) in joints.iter().enumerate() {
+        let parent = joint.parent.map_or(root, |parent| first + parent);
+        document.nodes[parent].children.push(first + k);
+    }
+
+    if let Some(scene) = document.scenes.first_mut() {
+        scene.nodes.push(root);
+    }
+
+    (first..root).collect()
+}
+
+fn write_skin(
+    skeleton: &Skeleton,
+    joints: &[usize],
+    document: &mut Document,
+    buffer: &mut BufferBuilder,
+) {
+    let back = |joint: &pliant_rig::Joint| {
+        DMat4::from(joint.bind().inverse())
+            .as_mat4()
+            .to_cols_array()
+    };
+    let matrices: Vec<[f32; 16]> = skeleton.joints().iter().map(back).collect();
+    let root = joints.last().map(|last| last + 1);
+    let inverse_bind_matrices = Some(buffer.matrices(&matrices));
+
+    document.skins.push(Skin {
+        inverse_bind_matrices,
+        joints: joints.to_vec(),
+        skeleton: root,
+    });
+}

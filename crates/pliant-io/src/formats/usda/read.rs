@@ -1,0 +1,162 @@
+//! Reader of a USD layer: its meshes and its clip.
+
+use pliant_mesh::glam::DAffine3;
+use pliant_rig::Rig;
+
+use super::blend_shape::read_targets;
+use super::clip::{AnimatedMesh, read_clip};
+use super::layer::{Prim, Value, entry};
+use super::mesh::{display_name, prim_error, read_mesh};
+use super::stage::Stage;
+use super::syntax::parse;
+use super::transform;
+use super::write::FILE_INDEX;
+use crate::asset::check_file_order;
+use crate::{Asset, Object, ReadError, UpAxis};
+
+/// Reads the meshes of a layer with their blend shapes and time samples.
+pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
+    let layer = parse(bytes)?;
+    let stage = Stage::new(&layer, bytes.len())?;
+    let mut asset = Asset {
+        warnings: unread_content(&stage),
+        ..Asset::default()
+    };
+
+    read_space(&stage, &mut asset);
+    let mut meshes: Vec<usize> = (0..stage.nodes.len())
+        .filter(|&k| stage.nodes[k].prim.kind == "Mesh")
+        .collect();
+
+    // Our own files store the order that the objects had before they became a tree.
+    meshes.sort_by_key(|&node| {
+        file_index(stage.nodes[node].prim).and_then(|index| index.first().copied())
+    });
+
+    let mut animated = Vec::new();
+    for &node in &meshes {
+        stage.spend(transform::cost(&stage, node), "the transforms of the prims")?;
+        let scene_from_mesh = transform::scene_from(&stage, node, None);
+        let object = read_object(&stage, node, &scene_from_mesh, &mut asset.warnings)?;
+        animated.push(AnimatedMesh::of(&stage, node, scene_from_mesh)?);
+        asset.objects.push(object);
+    }
+
+    check_file_order(&mut asset.objects);
+    if let Some(timeline) = stage.timeline(animated.iter().flat_map(AnimatedMesh::codes))? {
+        let clip = read_clip(
+            &stage,
+            &asset.objects,
+            &animated,
+            timeline,
+            &mut asset.warnings,
+        )?;
+        asset.clips.push(clip);
+    }
+
+    Ok(asset)
+}
+
+/// Reads the up axis and the unit. The default of USD is Y.
+fn read_space(stage: &Stage<'_>, asset: &mut Asset) {
+    let named = entry(&stage.layer.metadata, "upAxis").and_then(Value::text);
+    if let Some(named) = named {
+        match UpAxis::of(named) {
+            Some(axis) => asset.up_axis = axis,
+            None => asset.warnings.push(format!(
+                "the up axis '{}' is unknown; Y is assumed",
+                named.escape_debug()
+            )),
+        }
+    }
+
+    asset.meters_per_unit = stage
+        .number("metersPerUnit")
+        .filter(|unit| *unit > 0.0 && unit.is_finite());
+}
+
+/// Warnings about the content of the layer that is not read.
+fn unread_content(stage: &Stage<'_>) -> Vec<String> {
+    const ARCS: [&str; 4] = ["references", "payload", "inherits", "specializes"];
+
+    let metadata = &stage.layer.metadata;
+    let sublayers = metadata
+        .iter()
+        .filter(|(key, _)| key == "subLayers")
+        .count();
+    let count =
+        |which: &dyn Fn(&Prim) -> bool| stage.nodes.iter().filter(|node| which(node.prim)).count();
+    let has_arc = |p: &Prim| ARCS.iter().any(|arc| entry(&p.metadata, arc).is_some());
+    let has_joints = |p: &Prim| p.kind == "Mesh" && p.rest("primvars:skel:jointIndices").is_some();
+
+    let kinds = [
+        (sublayers, "list(s) of sublayers are not read"),
+        (
+            count(&has_arc),
+            "prim(s) refer to other prims or files, which are not read",
+        ),
+        (
+            count(&|p| p.has_variants),
+            "prim(s) have variants, which are not read",
+        ),
+        (
+            count(&has_joints),
+            "mesh(es) follow joints, which are not applied",
+        ),
+        (
+            count(&|p| p.kind == "PointInstancer"),
+            "instancer(s) are not read",
+        ),
+    ];
+
+    let mut warnings = Vec::new();
+    for (count, what) in kinds {
+        if count > 0 {
+            warnings.push(format!("{count} {what}"));
+        }
+    }
+
+    warnings
+}
+
+fn read_object(
+    stage: &Stage<'_>,
+    index: usize,
+    scene_from_mesh: &DAffine3,
+    warnings: &mut Vec<String>,
+) -> Result<Object, ReadError> {
+    let node = &stage.nodes[index];
+    let mesh = read_mesh(stage, index, scene_from_mesh, warnings)?;
+    let targets = read_targets(stage, index, mesh.vertex_count(), scene_from_mesh)?;
+    let rig = Rig::new(mesh, targets)
+        .map_err(|error| prim_error(node, format!("is not a rig: {error}")))?;
+    let mut names: Vec<String> = stage
+        .ancestors(index)
+        .map(|k| format!("/{}", display_name(stage.nodes[k].prim).replace('/', "_")))
+        .collect();
+
+    names.reverse();
+    let path = names.concat();
+    stage.spend(path.len(), "the names of the prims")?;
+
+    Ok(Object {
+        path,
+        file_index: file_index(node.prim),
+        ..Object::new(rig)
+    })
+}
+
+/// The indices of the vertices of a mesh in the order of the whole file, if our own writer stored
+/// them.
+fn file_index(prim: &Prim) -> Option<Vec<u32>> {
+    let numbers = prim.value(FILE_INDEX)?.numbers()?;
+    let mut indices = Vec::with_capacity(numbers.len());
+    for &number in numbers {
+        if !(number >= 0.0 && number < f64::from(u32::MAX) && number.fract() == 0.0) {
+            return None;
+        }
+        indices.push(number as u32);
+    }
+
+    Some(indices)
+}

@@ -1,0 +1,11 @@
+//! Helpers for format readers: text lines, binary cursors and memory budgets.
+//!
+//! | module | concept |
+//! |---|---|
+//! | `text` | lines, words and numbers of text formats |
+//! | `binary` | a cursor over the bytes of binary formats |
+//! | `budget` | a bound on the memory that a file may ask for |
+
+pub(crate) mod binary;
+pub(crate) mod budget;
+pub(crate) mod text;

@@ -1,0 +1,552 @@
+//! A touch simulated from the first frame to the last, with colliders and pulls that move.
+//!
+//! **Problem.** Colliders and pulls move to a full displacement and, in general, back again. The
+//! surface stands still or plays its own clip, whose frame rate may differ from that of the touch.
+//!
+//! **Equation.** In frame `i` of `N`, every displacement is scaled by the share
+//! `s = 1 − |2i/(N−1) − 1|`; a touch that is held uses `s = min(1, 2i/(N−1))`.
+//!
+//! **Departures.** The patches are selected on the shape of the first frame, where the touch
+//! begins, unless the caller gives the soft region.
+
+use std::borrow::Cow;
+
+use pliant_linalg::RigidMotion;
+use pliant_mesh::glam::DVec3;
+use pliant_mesh::{Mesh, Progress};
+use pliant_rig::{Clip, Target};
+use thiserror::Error;
+use web_time::Instant;
+
+use super::touched_clip::TouchedClip;
+use crate::{
+    Collider, ObstacleMotion, PhysicsError, SoftPatch, SoftRegion, Touch, TouchFrame, TouchOptions,
+};
+
+/// A collider and its path.
+#[derive(Debug, Clone)]
+pub struct TouchCollider {
+    /// The solid.
+    pub collider: Collider,
+    /// Its own rigid motion over time, in seconds.
+    pub motion: ObstacleMotion,
+    /// Duration of that motion; 0 for a collider without one.
+    pub motion_secs: f64,
+    /// Displacement that the touch adds at share 1.
+    pub displacement: DVec3,
+}
+
+/// How a touch continues after it has reached its full displacement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TouchEnding {
+    /// Colliders and pulls return to where they began.
+    #[default]
+    Return,
+    /// Colliders and pulls stay at the full displacement.
+    Hold,
+    /// Colliders return; pulls are released at once.
+    Release,
+}
+
+/// A surface, the soft patches on it, and what touches them.
+#[derive(Debug, Clone)]
+pub struct TouchJob {
+    /// The surface.
+    pub mesh: Mesh,
+    /// Its own animation; without one it stands still.
+    pub animation: Option<Clip>,
+    /// The soft patches.
+    pub patches: Vec<SoftPatch>,
+    /// The vertices of the patches, where the caller selected them before [default: those within
+    /// the patches on the shape of the first frame].
+    pub region: Option<SoftRegion>,
+    /// The solids that press on the patches.
+    pub colliders: Vec<TouchCollider>,
+    /// Soft vertices, and the displacement of each pull from the animated shape at share 1.
+    pub pulls: Vec<(usize, DVec3)>,
+    /// What follows the full displacement.
+    pub ending: TouchEnding,
+    /// Material and method of the simulation.
+    pub options: TouchOptions,
+    /// Frames of the touch [default: as many as its animations have, or
+    /// [`DEFAULT_FRAMES`](Self::DEFAULT_FRAMES)].
+    pub frames: Option<usize>,
+    /// Simulated time after the touch.
+    pub settle_secs: f64,
+    /// Frames per second.
+    pub fps: f64,
+}
+
+/// Why a touch cannot be simulated.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TouchError {
+    /// The simulation rejects its input.
+    #[error(transparent)]
+    Physics(#[from] PhysicsError),
+    /// No frame, or too many.
+    #[error(
+        "a touch of {frames} frame(s) cannot be simulated; give 1 to {most} frames by the frame count, the frame rate or the settle time"
+    )]
+    FrameCount {
+        /// The frames that the job asks for.
+        frames: usize,
+        /// The greatest number of frames.
+        most: usize,
+    },
+    /// The frames do not fit into memory.
+    #[error(
+        "{frames} frames of {vertices} vertices need {gigabytes} GB; use fewer frames, a lower frame rate, or a part of the mesh"
+    )]
+    Memory {
+        /// Frames.
+        frames: usize,
+        /// Vertices.
+        vertices: usize,
+        /// Their size.
+        gigabytes: usize,
+    },
+    /// The animation belongs to another mesh, or has no frame.
+    #[error(
+        "the animation has {frames} frame(s) of {found} vertices for a mesh of {expected}; give a clip of the same mesh"
+    )]
+    AnimationMismatch {
+        /// Frames of the animation.
+        frames: usize,
+        /// Vertices of the animation.
+        found: usize,
+        /// Vertices of the mesh.
+        expected: usize,
+    },
+    /// A frame that equals the animated shape gives no target.
+    #[error(
+        "frame {frame} of the touch moves nothing, so it gives no target; choose another frame, or let a collider reach the patch"
+    )]
+    EmptyTarget {
+        /// Counted from 0.
+        frame: usize,
+    },
+    /// The caller stopped the work.
+    #[error("cancelled; nothing was written")]
+    Cancelled,
+}
+
+impl TouchJob {
+    /// Chosen: one second at the default frame rate, with the full displacement on a frame.
+    pub const DEFAULT_FRAMES: usize = 61;
+    /// Chosen: a day at 24 frames a second, more than any shot has.
+    pub const MOST_FRAMES: usize = 24 * 86_400;
+    /// Chosen: what a workstation can spare for the positions of all frames.
+    pub const MOST_BYTES: usize = 8 << 30;
+    /// Chosen: the refresh rate of most displays, in frames per second.
+    pub const DEFAULT_FPS: f64 = 60.0;
+
+    /// A touch of `mesh` in `patches`, without colliders and pulls.
+    #[must_use]
+    pub fn new(mesh: Mesh, patches: Vec<SoftPatch>) -> Self {
+        Self {
+            mesh,
+            animation: None,
+            patches,
+            region: None,
+            colliders: Vec::new(),
+            pulls: Vec::new(),
+            ending: TouchEnding::Return,
+            options: TouchOptions::default(),
+            frames: None,
+            settle_secs: 0.0,
+            fps: Self::DEFAULT_FPS,
+        }
+    }
+
+    /// Frames of the touch itself, without those in which it settles.
+    #[must_use]
+    pub fn touch_frames(&self) -> usize {
+        if let Some(frames) = self.frames {
+            return frames;
+        }
+
+        let mut longest_secs = self.animation.as_ref().map_or(0.0, Clip::duration_secs);
+        for collider in &self.colliders {
+            longest_secs = longest_secs.max(collider.motion_secs);
+        }
+        if longest_secs > 0.0 {
+            // Without the small addition, rounding could drop the last frame.
+            ((longest_secs * self.fps + 1e-6) as usize).saturating_add(1)
+        } else {
+            Self::DEFAULT_FRAMES
+        }
+    }
+
+    /// All frames, including those in which the surface settles.
+    #[must_use]
+    pub fn frame_count(&self) -> usize {
+        self.touch_frames()
+            .saturating_add((self.settle_secs * self.fps).round() as usize)
+    }
+
+    /// The share of the full displacement in a frame, from 0 to 1.
+    #[must_use]
+    pub fn share(&self, frame: usize) -> f64 {
+        let last = self.touch_frames().saturating_sub(1);
+        if last == 0 {
+            return 0.0;
+        }
+
+        let outward = 2.0 * frame.min(last) as f64 / last as f64;
+        if self.ending == TouchEnding::Hold {
+            outward.min(1.0)
+        } else {
+            1.0 - (outward - 1.0).abs()
+        }
+    }
+
+    /// The animated shape of a frame, without the touch.
+    #[must_use]
+    pub fn shape(&self, frame: usize) -> Cow<'_, [DVec3]> {
+        match &self.animation {
+            Some(clip) => clip.positions_at(frame as f64 / self.fps),
+            None => Cow::Borrowed(self.mesh.positions()),
+        }
+    }
+
+    /// Simulates all frames.
+    ///
+    /// # Errors
+    /// Input that the simulation rejects, an animation of another mesh, cancelled work.
+    pub fn run(&self, progress: &dyn Progress) -> Result<TouchedClip, TouchError> {
+        let mesh = self.first_mesh()?;
+        report(progress, "finding the patch", 0.0)?;
+
+        let began = Instant::now();
+        let region = match &self.region {
+            Some(region) => region.clone(),
+            None => SoftRegion::select(&mesh, &self.patches)?,
+        };
+        let select_ms = began.elapsed().as_secs_f64() * 1e3;
+
+        for &(vertex, _) in &self.pulls {
+            mesh.require_vertex(vertex).map_err(PhysicsError::from)?;
+        }
+        let mut touch = Touch::on(&mesh, region, &self.options)?;
+        for solid in &self.colliders {
+            touch.add_collider(solid.collider.clone())?;
+        }
+
+        let frame_count = self.frame_count();
+        let mut clip = TouchedClip::begin(self, &touch, select_ms);
+        for frame in 0..frame_count {
+            report(progress, "touching", frame as f64 / frame_count as f64)?;
+            self.step(frame, &mut touch, &mut clip)?;
+        }
+
+        Ok(clip)
+    }
+
+    /// The displacement of a frame from the animated shape, as a target.
+    ///
+    /// # Errors
+    /// [`TouchError::EmptyTarget`] if no vertex is displaced.
+    ///
+    /// # Panics
+    /// If the clip, which must be the result of this job, has no such frame.
+    pub fn target(
+        &self,
+        clip: &TouchedClip,
+        frame: usize,
+        name: &str,
+    ) -> Result<Target, TouchError> {
+        let shape = self.shape(frame);
+        let displacements = clip.frames[frame]
+            .iter()
+            .zip(shape.iter())
+            .map(|(touched, animated)| (*touched - *animated).as_vec3());
+        let target = Target::from_dense(name, displacements);
+
+        if target.vertices.is_empty() {
+            Err(TouchError::EmptyTarget { frame })
+        } else {
+            Ok(target)
+        }
+    }
+
+    /// The rigid motion of each collider in a frame, relative to where it was created.
+    #[must_use]
+    pub fn motions(&self, frame: usize) -> Vec<RigidMotion> {
+        let mut motions = Vec::with_capacity(self.colliders.len());
+        for solid in &self.colliders {
+            let own = solid.motion.at(frame as f64 / self.fps);
+            motions.push(RigidMotion {
+                translation: own.translation + solid.displacement * self.share(frame),
+                ..own
+            });
+        }
+        motions
+    }
+
+    fn step(
+        &self,
+        frame: usize,
+        touch: &mut Touch,
+        clip: &mut TouchedClip,
+    ) -> Result<(), TouchError> {
+        let shape = self.shape(frame);
+        let motions = self.motions(frame);
+        let pulls = self.pulls_at(frame, &shape);
+
+        let began = Instant::now();
+        let report = touch.step(&TouchFrame {
+            shape: self.animation.is_some().then_some(shape.as_ref()),
+            colliders: &motions,
+            pulls: &pulls,
+            secs: 1.0 / self.fps,
+        })?;
+        let step_ms = began.elapsed().as_secs_f64() * 1e3;
+
+        clip.add(self, touch, &motions, report, step_ms);
+        Ok(())
+    }
+
+    /// The goals of the pulled vertices; none before the touch begins and after a release.
+    fn pulls_at(&self, frame: usize, shape: &[DVec3]) -> Vec<(usize, DVec3)> {
+        let share = self.share(frame);
+        let middle = 0.5 * self.touch_frames().saturating_sub(1) as f64;
+        let released = self.ending == TouchEnding::Release && frame as f64 > middle;
+        if share == 0.0 || released {
+            return Vec::new();
+        }
+
+        self.pulls
+            .iter()
+            .map(|&(vertex, displacement)| (vertex, shape[vertex] + displacement * share))
+            .collect()
+    }
+
+    /// The surface in the first frame, after the checks of the whole job.
+    fn first_mesh(&self) -> Result<Mesh, TouchError> {
+        self.require_frames()?;
+        self.require_memory()?;
+        self.require_own_animation()?;
+
+        let positions = self.shape(0).into_owned();
+        Ok(self.mesh.posed(positions).map_err(PhysicsError::from)?)
+    }
+
+    fn require_frames(&self) -> Result<(), TouchError> {
+        let frames = self.frame_count();
+        let most = Self::MOST_FRAMES;
+        if !(1..=most).contains(&frames) {
+            return Err(TouchError::FrameCount { frames, most });
+        }
+        Ok(())
+    }
+
+    fn require_memory(&self) -> Result<(), TouchError> {
+        let frames = self.frame_count();
+        let vertices = self.mesh.vertex_count();
+        let bytes = frames
+            .saturating_mul(vertices)
+            .saturating_mul(size_of::<DVec3>());
+        if bytes > Self::MOST_BYTES {
+            return Err(TouchError::Memory {
+                frames,
+                vertices,
+                gigabytes: bytes >> 30,
+            });
+        }
+        Ok(())
+    }
+
+    fn require_own_animation(&self) -> Result<(), TouchError> {
+        let Some(clip) = &self.animation else {
+            return Ok(());
+        };
+
+        let frames = clip.frames().len();
+        let found = clip.reference().vertex_count();
+        let expected = self.mesh.vertex_count();
+        if frames == 0 || found != expected {
+            return Err(TouchError::AnimationMismatch {
+                frames,
+                found,
+                expected,
+            });
+        }
+        Ok(())
+    }
+}
+
+fn report(progress: &dyn Progress, stage: &str, done: f64) -> Result<(), TouchError> {
+    if progress.report(stage, done).is_break() {
+        return Err(TouchError::Cancelled);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Obstacle;
+    use pliant_mesh::shapes::icosphere;
+    use std::ops::ControlFlow;
+
+    fn pressed() -> TouchJob {
+        let collider = Collider::new(Obstacle::sphere(DVec3::X * 1.4, 0.3).unwrap(), 0.0).unwrap();
+        let solid = TouchCollider {
+            collider,
+            motion: ObstacleMotion::still(),
+            motion_secs: 0.0,
+            displacement: DVec3::X * -0.4,
+        };
+
+        let mesh = icosphere(2);
+        let nearest = (0..mesh.vertex_count())
+            .max_by(|&a, &b| mesh.positions()[a].x.total_cmp(&mesh.positions()[b].x))
+            .unwrap();
+
+        TouchJob {
+            colliders: vec![solid],
+            ..TouchJob::new(
+                mesh,
+                vec![SoftPatch {
+                    center: nearest,
+                    radius: 0.8,
+                }],
+            )
+        }
+    }
+
+    #[test]
+    fn a_touch_is_fully_displaced_in_the_middle_and_returns_at_the_end() {
+        let job = TouchJob {
+            frames: Some(9),
+            settle_secs: 0.5,
+            ..pressed()
+        };
+        let shares: Vec<f64> = (0..10).map(|frame| job.share(frame)).collect();
+
+        assert_eq!(
+            shares,
+            [0.0, 0.25, 0.5, 0.75, 1.0, 0.75, 0.5, 0.25, 0.0, 0.0]
+        );
+        assert_eq!(job.frame_count(), 39);
+
+        let held = TouchJob {
+            ending: TouchEnding::Hold,
+            ..job.clone()
+        };
+
+        assert!((4..39).all(|frame| held.share(frame) == 1.0));
+        assert_eq!(
+            TouchJob {
+                frames: Some(1),
+                ..job
+            }
+            .share(0),
+            0.0
+        );
+    }
+
+    #[test]
+    fn the_animated_shape_plus_the_target_is_the_touched_frame() {
+        let job = pressed();
+        let clip = job.run(&()).unwrap();
+        let frame = clip.furthest_frame();
+
+        assert_eq!(frame, TouchJob::DEFAULT_FRAMES / 2);
+        let mut positions = job.shape(frame).into_owned();
+        job.target(&clip, frame, "dent")
+            .unwrap()
+            .add_to(1.0, &mut positions);
+
+        assert!(
+            positions
+                .iter()
+                .zip(&clip.frames[frame])
+                .all(|(a, b)| a.distance(*b) < 1e-7)
+        );
+
+        assert!(matches!(
+            job.target(&clip, 0, "none"),
+            Err(TouchError::EmptyTarget { frame: 0 })
+        ));
+    }
+
+    #[test]
+    fn a_region_selected_before_is_the_one_that_deforms() {
+        let job = pressed();
+        let smaller = [SoftPatch {
+            radius: 0.5,
+            ..job.patches[0]
+        }];
+
+        let chosen = TouchJob {
+            region: Some(SoftRegion::select(&job.mesh, &smaller).unwrap()),
+            ..job.clone()
+        };
+
+        let expected = TouchJob {
+            patches: smaller.to_vec(),
+            ..job
+        };
+
+        assert_eq!(
+            chosen.run(&()).unwrap().frames,
+            expected.run(&()).unwrap().frames
+        );
+    }
+
+    #[test]
+    fn cancelled_work_returns_the_cancelled_error() {
+        struct Once(std::sync::atomic::AtomicUsize);
+        impl Progress for Once {
+            fn report(&self, _: &str, _: f64) -> ControlFlow<()> {
+                let asked = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                if asked < 5 {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            }
+        }
+
+        assert!(matches!(
+            pressed().run(&Once(0.into())),
+            Err(TouchError::Cancelled)
+        ));
+    }
+
+    #[test]
+    fn a_job_without_frames_or_with_the_animation_of_another_mesh_is_an_error() {
+        assert!(matches!(
+            TouchJob {
+                frames: Some(0),
+                ..pressed()
+            }
+            .run(&()),
+            Err(TouchError::FrameCount { frames: 0, .. })
+        ));
+
+        let other = Clip::new(
+            "other",
+            icosphere(1),
+            vec![icosphere(1).positions().to_vec()],
+        )
+        .unwrap();
+
+        let wrong = TouchJob {
+            animation: Some(other),
+            ..pressed()
+        }
+        .run(&());
+
+        assert!(matches!(
+            wrong,
+            Err(TouchError::AnimationMismatch {
+                frames: 1,
+                found: 42,
+                expected: 162
+            })
+        ));
+    }
+}

@@ -1,0 +1,22 @@
+//! Animation over time: clips of positions, tracks of weights, keys and markers.
+//!
+//! - [`Clip`]: a reference mesh and its vertex positions frame by frame.
+//! - [`WeightTrack`]: slider weights at the times of keys, with an [`Interpolation`].
+//! - [`KeyedCurves`]: one curve for each slider, with few [`Key`]s that can be edited.
+//! - [`eased_weight`]: one curve whose segments ease in and out.
+//! - [`ClipEdit`]: changes of a track that fade out before and after a frame.
+//! - [`MarkerTrack`]: named markers of a motion capture over time.
+
+mod clip;
+mod clip_edit;
+mod eased_curve;
+mod keyed_curves;
+mod marker_track;
+mod weight_track;
+
+pub use clip::Clip;
+pub use clip_edit::{ClipEdit, Falloff, edit_clip};
+pub use eased_curve::{Ease, EasedKey, eased_weight};
+pub use keyed_curves::{Key, KeyedCurves};
+pub use marker_track::{MarkerGap, MarkerTrack};
+pub use weight_track::{Interpolation, WeightTrack};

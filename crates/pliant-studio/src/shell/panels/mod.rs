@@ -1,0 +1,27 @@
+//! Panels of the window: sliders, explanation of the last solve, timeline.
+//!
+//! - `rig`, `slider_book`, `failed_rig`: the sliders of the character.
+//! - `explain`: the last solve.
+//! - `timeline`, `transport`, `takes`: the timeline and its buttons.
+//! - `key_sheet`, `curve_view`: keys as rows and as curves.
+
+mod curve_view;
+mod explain;
+mod failed_rig;
+mod key_sheet;
+mod rig;
+mod slider_index;
+mod takes;
+mod timeline;
+mod transport;
+
+pub use explain::explain_ui;
+pub use failed_rig::failed_rig_ui;
+pub use rig::sliders_ui;
+pub use timeline::timeline_ui;
+
+/// The keys of the panels, for the list of shortcuts.
+pub const SHORTCUTS: &[crate::widgets::ShortcutGroup] = &[
+    ("Timeline", timeline::SHORTCUTS),
+    ("Sliders", rig::SHORTCUTS),
+];

@@ -1,0 +1,469 @@
+//! `pliant blend`: shapes between shapes, as equilibria of springs.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::ValueEnum;
+use pliant_io::{Animation, Asset};
+use pliant_mesh::glam::DVec3;
+use pliant_mesh::{Mesh, Progress as _};
+use pliant_physics::{
+    BlendOptions, CageSize, ContactMethod, ContactOptions, EnergyTerms, InteriorOptions,
+    InteriorPoints, PhysicsError, SceneBlend, SceneOptions, Solver, WeightPath,
+};
+
+use super::blend_report::{SolvedBlend, TimedFrame};
+use crate::cli::args::cage::parse_cage;
+use crate::cli::args::number::{finite, friction};
+use crate::cli::args::obstacle::{ObstacleArg, VALUE_NAME, parse_obstacle, solids_help};
+use crate::cli::args::source;
+use crate::cli::args::stiffness::{StiffnessArg, parse_stiffness};
+use crate::cli::args::vertex::parse_pull_to;
+use crate::cli::report::console::{Bar, Console};
+use crate::cli::report::failure::Failure;
+use crate::cli::report::milliseconds_since;
+use crate::cli::report::output;
+
+const EXAMPLES: &str = concat!(
+    "\
+Examples:
+  # 36 steps from one shape to another, without shrinking
+  pliant blend straight.obj bent.obj --out bend.glb
+
+  # Two frames of a clip; a coarse cage avoids jumps between equilibria
+  pliant blend 'specimen:hand@0' 'specimen:hand@3' --cage 1500 \\
+      --out fist.glb
+
+  # One shape from three
+  pliant blend neutral.obj smile.obj frown.obj \\
+      --weights 0.2,0.5,0.3 --out mix.obj
+
+  # Four fixed vertices, and a ball as an obstacle
+  pliant blend a.obj b.obj --fix 0,1,2,3 \\
+      --obstacle sphere:0,1,0,0.4 --out around.glb
+
+  # Fingers that do not pass through each other or the palm
+  pliant blend 'specimen:hand@0' 'specimen:hand@3' --cage 1500 \\
+      --self-contact --out fist.glb
+
+  # Half way, with one vertex held at another position
+  pliant blend a.obj b.obj --weights 0.5,0.5 \\
+      --pull 1204:0,1.5,0 --out pulled.obj
+
+  # The method of Ma et al. 2012, without interior points
+  pliant blend a.obj b.obj --solver newton --interior none \\
+      --out ma2012.glb
+
+  # A large mesh: 4000 vertices are solved, the others follow
+  pliant blend scan-a.obj scan-b.obj --cage 4000 --out scan.glb
+
+  # Vertex colours as stiffness: white is stiff, black is soft
+  pliant blend painted.glb b.glb --stiffness color --out firm.glb
+
+  # Add a volume term, so that no interior element inverts
+  pliant blend 'specimen:hand@0' 'specimen:hand@3' \\
+      --energy springs,volume --out fist.glb
+
+  # A thin sheet: edges, angles and volume of the surface only
+  pliant blend flat.obj rolled.obj --energy shell --out roll.glb
+
+Method:
+  Shapes are poses of one mesh: the same vertices and faces in the same order.
+  Edges, pairs of second neighbours and interior edges are springs. Their rest
+  lengths are blended, and a frame is an equilibrium of the spring forces
+  (Ma et al. 2012).
+
+Energy terms (--energy), separated by commas:
+  springs   lengths of edges, second neighbours and interior edges (default);
+            lengths do not distinguish a solid from its mirror image, so thin
+            elements may invert
+  edges     lengths of edges only
+  angles    dihedral angles; often ten times slower
+  volume    volume of interior elements, or of closed surfaces without any;
+            one to four times slower
+  shell     edges, angles and volume with the weights of Froehlich and
+            Botsch 2011, for cloth, skin and open sheets
+  A factor may follow angles and volume: volume:10 is ten times as stiff.
+
+",
+    solids_help!(),
+    "
+
+Obstacles (--obstacle):
+  Vertices do not enter an obstacle; they slide along it and leave it again.
+  Only vertices collide, except with obstacles that are thinner than two
+  edges: there, faces collide too. An obstacle with a clip moves rigidly
+  through its frames during the blend. With --weights it stays at its first
+  frame.
+
+Self-contact (--self-contact):
+  No vertex enters another part of the surface. A closed surface is best,
+  because the winding number decides what is inside. Intersections of the
+  given shapes may stay, and are counted. Frames depend on earlier frames, as
+  with obstacles: more --steps make the path safer.
+
+Cage (--cage):
+  A cage here is a coarse mesh of some of the vertices, not a mesh around the
+  model. A mesh of more than 50 000 vertices is blended on a cage: its
+  vertices are solved, and all others follow with their detail. Both ends stay
+  exact. Springs, residual and inverted elements are then those of the cage;
+  area, volume and strain are those of the mesh. Fewer cage vertices are
+  faster, more follow thin parts better.
+  Springs can have several equilibria. Where the current one ends, the shape
+  snaps to another; a warning reports it. A coarser cage snaps less.
+
+Report (--json), for each frame; see `pliant schema blend`:
+  residual   largest nodal force, in units of strain; converged means at most
+             1e-3 (fast) or 1e-6 (tight, newton)
+  area, volume, strain, inverted, contacts, and the linear blend beside them"
+);
+
+/// Blends poses of one mesh without shrinking.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Poses of one mesh: two for a clip between them, any number with --weights.
+    #[arg(value_name = "SHAPE", required = true, num_args = 2..)]
+    shapes: Vec<String>,
+
+    /// Steps from the first shape to the second. The clip has N + 1 frames.
+    #[arg(long, value_name = "N", default_value_t = 36, conflicts_with = "weights", value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    steps: u32,
+
+    /// Write one mesh instead of a clip: a weight for each shape, with a sum of 1.
+    #[arg(long, value_name = "W,W…", allow_hyphen_values = true, value_delimiter = ',', value_parser = parse_weight)]
+    pub(super) weights: Vec<f64>,
+
+    /// Solver of the equilibrium.
+    #[arg(long, value_enum, default_value_t = SolverArg::Fast)]
+    pub(super) solver: SolverArg,
+
+    /// Energy terms (see below).
+    #[arg(long, value_name = "TERM,TERM…", default_value_t = EnergyTerms::springs())]
+    pub(super) energy: EnergyTerms,
+
+    /// Whether closed shapes get interior points.
+    #[arg(long, value_enum, default_value_t = InteriorArg::Auto)]
+    interior: InteriorArg,
+
+    /// Rigid support that removes the rigid motion: the middle of the shape, or the surroundings
+    /// of these vertices.
+    #[arg(long, value_name = "auto|V,V…", default_value = "auto", value_parser = parse_anchor)]
+    anchor: Anchor,
+
+    /// Vertices that move linearly between the shapes; they replace the anchor. Parts that rotate
+    /// shrink there.
+    #[arg(
+        long,
+        value_name = "V,V…",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    fix: Vec<usize>,
+
+    /// Vertex and the position at which it is held, in asset units. Repeat for more pulls.
+    #[arg(long, value_name = "V:x,y,z", allow_hyphen_values = true, value_parser = parse_pull_to)]
+    pull: Vec<(usize, DVec3)>,
+
+    /// Solid that the shape does not enter (see Solids below). Repeat for more obstacles.
+    #[arg(long, value_name = VALUE_NAME, allow_hyphen_values = true, value_parser = parse_obstacle)]
+    pub(super) obstacle: Vec<ObstacleArg>,
+
+    /// Coulomb friction at obstacles.
+    #[arg(long, value_name = "MU", default_value_t = 0.0, allow_hyphen_values = true, value_parser = friction)]
+    pub(super) friction: f64,
+
+    /// Contact method at obstacles.
+    #[arg(long, value_enum, default_value_t = ContactArg::Active)]
+    contact: ContactArg,
+
+    /// Keep parts of the surface out of each other.
+    #[arg(long)]
+    pub(super) self_contact: bool,
+
+    /// Stiffness of the surface: a file with a positive number for each vertex (only ratios
+    /// matter), or `color` for the vertex colours of the first shape. White is ten times stiffer
+    /// than mid-grey, black ten times softer.
+    #[arg(long, value_name = "FILE.npy|color", value_parser = parse_stiffness)]
+    stiffness: Option<StiffnessArg>,
+
+    /// Number of vertices to solve while the others follow. `auto` takes 3000 for meshes of more
+    /// than 50 000 vertices, `none` solves all vertices.
+    #[arg(long, value_name = "auto|none|N", default_value = "auto", value_parser = parse_cage)]
+    cage: CageSize,
+
+    /// File for the clip (.glb, .usda, .mdd, .pc2, .frames.npy), or with --weights for the mesh
+    /// (.obj, .ply, .glb …).
+    #[arg(long, value_name = "CLIP")]
+    pub(super) out: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum SolverArg {
+    /// Predictor and local refinement, to a residual of 1e-3.
+    Fast,
+    /// The same, to 1e-6.
+    Tight,
+    /// Newton-Raphson (Ma et al. 2012), to 1e-6.
+    Newton,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum InteriorArg {
+    /// Interior points, and springs between them.
+    Auto,
+    /// No points: interior springs join vertices of the surface (Ma et al. 2012).
+    None,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ContactArg {
+    /// Active set: vertices cannot enter, and slide and leave freely.
+    Active,
+    /// Vertices that entered are fixed on the surface of the obstacle, without friction
+    /// (Ma et al. 2012).
+    #[value(name = "paper")]
+    Ma2012,
+}
+
+/// The vertices around which a shape is supported; none for its middle.
+#[derive(Debug, Clone, Default)]
+struct Anchor(Vec<usize>);
+
+pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
+    args.require_consistent()?;
+    let mut assets = Vec::with_capacity(args.shapes.len());
+    for shape in &args.shapes {
+        assets.push(pliant_io::load(shape, &source::options(None))?);
+    }
+    let meshes = assets
+        .iter()
+        .map(Asset::mesh)
+        .collect::<Result<Vec<_>, _>>()?;
+
+    // All shapes have the layout of the first one, which also gives names and materials.
+    args.require_writable(&assets[0], &meshes[0])?;
+
+    let options = args.options(&meshes[0])?;
+    let bar = console.progress_bar();
+    let start = Instant::now();
+    let mut scene = args.prepare(&meshes, &options, &bar)?;
+    let setup_ms = milliseconds_since(start);
+    let frames = args.solve(&mut scene, &bar)?;
+    drop(bar);
+
+    let blend = SolvedBlend {
+        args,
+        scene: &scene,
+        meshes: &meshes,
+        frames: &frames,
+        setup_ms,
+    };
+
+    let mut warnings: Vec<String> = assets
+        .iter()
+        .flat_map(|asset| asset.warnings.clone())
+        .collect();
+    warnings.extend(blend.warnings());
+
+    let result = args.result(&assets[0], &blend.positions())?;
+    let saved = output::save_asset(&result, &args.out, &mut warnings)?;
+    console.print_summary(&blend.report(saved), &blend.summary(), &warnings)
+}
+
+impl Args {
+    /// Whether the result is a clip between two shapes, not a single mesh.
+    pub(super) fn is_clip(&self) -> bool {
+        self.weights.is_empty()
+    }
+
+    /// Refuses options that exclude each other.
+    fn require_consistent(&self) -> Result<(), Failure> {
+        if self.is_clip() && self.shapes.len() != 2 {
+            return Err(Failure::usage(format!(
+                "a clip needs two shapes, and there are {}; give --weights, one for each shape",
+                self.shapes.len()
+            )));
+        }
+        if self.self_contact && matches!(self.contact, ContactArg::Ma2012) {
+            return Err(Failure::usage(
+                "--contact paper does not support --self-contact; leave out one of them",
+            ));
+        }
+
+        // Two positions for one vertex contradict each other.
+        for (k, (vertex, _)) in self.pull.iter().enumerate() {
+            if self.pull[..k].iter().any(|(earlier, _)| earlier == vertex) {
+                return Err(Failure::usage(format!(
+                    "vertex {vertex} is pulled to two positions; give it one --pull"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports a format that cannot be written before the solve, not after it.
+    fn require_writable(&self, first: &Asset, mesh: &Mesh) -> Result<(), Failure> {
+        if self.is_clip() {
+            output::require_clip_format(&self.out)?;
+        }
+
+        // A clip of one frame has everything that the format must store.
+        let result = self.result(first, &[mesh.positions().to_vec()])?;
+        pliant_io::plan_save(&result, &self.out)?;
+        Ok(())
+    }
+
+    fn options(&self, first: &Mesh) -> Result<SceneOptions, Failure> {
+        let contact = ContactOptions::default()
+            .with_method(self.contact.into())
+            .with_friction(self.friction)
+            .with_self_contact(self.self_contact);
+        let mut options = SceneOptions::default()
+            .with_blend(self.blend_options(first)?)
+            .with_cage(self.cage)
+            .with_contact(contact);
+
+        for obstacle in &self.obstacle {
+            let moving = obstacle.load()?;
+            // The clip of an obstacle lasts from the first frame of the blend to the last.
+            options = options.with_obstacle(moving.obstacle, moving.motion.with_duration(1.0));
+        }
+        Ok(options)
+    }
+
+    fn blend_options(&self, first: &Mesh) -> Result<BlendOptions, Failure> {
+        let options = BlendOptions::default()
+            .with_solver(self.solver.into())
+            .with_energy(self.energy)
+            .with_interior(self.interior.into())
+            .with_anchor(self.anchor.0.clone())
+            .with_fixed(self.fix.clone())
+            .with_pulls(self.pull.clone());
+        match &self.stiffness {
+            None => Ok(options),
+            Some(stiffness) => Ok(options.with_stiffness(stiffness.load(first, &self.shapes[0])?)),
+        }
+    }
+
+    fn prepare(
+        &self,
+        meshes: &[Mesh],
+        options: &SceneOptions,
+        bar: &Bar,
+    ) -> Result<SceneBlend, Failure> {
+        let _ = bar.report("filling the interior", 0.0);
+        let mut scene = SceneBlend::new(meshes, options).map_err(|error| self.about(&error))?;
+
+        // The predictor interpolates between samples along the whole path.
+        let _ = bar.report("sampling the path", 0.0);
+        scene
+            .prepare_frames(self.frame_weights().len())
+            .map_err(|error| self.about(&error))?;
+        Ok(scene)
+    }
+
+    /// The weights of every frame.
+    fn frame_weights(&self) -> Vec<Vec<f64>> {
+        if !self.is_clip() {
+            return vec![self.weights.clone()];
+        }
+        let path = WeightPath::OneWay {
+            shapes: 2,
+            steps: self.steps,
+        };
+        path.frames().collect()
+    }
+
+    fn solve(&self, scene: &mut SceneBlend, bar: &Bar) -> Result<Vec<TimedFrame>, Failure> {
+        let all = self.frame_weights();
+
+        // Obstacles move from time 0 at the first frame to time 1 at the last.
+        let last = (all.len().max(2) - 1) as f64;
+        let mut frames = Vec::with_capacity(all.len());
+        for (k, weights) in all.iter().enumerate() {
+            let _ = bar.report("solving", k as f64 / all.len() as f64);
+            let start = Instant::now();
+            let frame = scene
+                .step(weights, k as f64 / last)
+                .map_err(|error| self.about(&error))?;
+            frames.push(TimedFrame {
+                frame,
+                ms: milliseconds_since(start),
+            });
+        }
+        Ok(frames)
+    }
+
+    /// The asset of the first shape with the frames as its clip, or posed as the only frame.
+    fn result(&self, first: &Asset, frames: &[Vec<DVec3>]) -> Result<Asset, Failure> {
+        if !self.is_clip() {
+            return Ok(first.posed(&frames[0])?);
+        }
+
+        // Clips of the input do not belong to the blend; the first shape is its rest pose.
+        let still = first.posed(first.mesh()?.positions())?;
+        Ok(still.with_point_clip(Animation::new("blend", frames.len()), frames)?)
+    }
+
+    /// An error after the file or shape that it is about; the first shape where it is about all.
+    fn about(&self, error: &PhysicsError) -> Failure {
+        // A wrong stiffness is the fault of its file, not of a shape.
+        let is_stiffness = matches!(
+            error,
+            PhysicsError::Stiffness { .. } | PhysicsError::PerVertex { .. }
+        );
+        match &self.stiffness {
+            Some(StiffnessArg::File(path)) if is_stiffness => Failure::about(path.display(), error),
+            _ => Failure::about(&self.shapes[error.shape().unwrap_or(0)], error),
+        }
+    }
+}
+
+fn parse_weight(text: &str) -> Result<f64, String> {
+    finite(text).map_err(|_| {
+        format!("'{text}' is not a weight; give one number for each shape, as in 0.5,0.5")
+    })
+}
+
+fn parse_anchor(text: &str) -> Result<Anchor, String> {
+    if text == "auto" {
+        return Ok(Anchor::default());
+    }
+
+    let vertices: Option<Vec<usize>> = text
+        .split(',')
+        .map(|part| part.trim().parse().ok())
+        .collect();
+    vertices
+        .map(Anchor)
+        .ok_or_else(|| format!("'{text}' is neither auto nor a list of vertices such as 4,17,32"))
+}
+
+impl From<SolverArg> for Solver {
+    fn from(solver: SolverArg) -> Self {
+        match solver {
+            SolverArg::Fast => Self::Fast,
+            SolverArg::Tight => Self::Tight,
+            SolverArg::Newton => Self::Newton,
+        }
+    }
+}
+
+impl From<InteriorArg> for InteriorOptions {
+    fn from(interior: InteriorArg) -> Self {
+        match interior {
+            InteriorArg::Auto => Self::default(),
+            InteriorArg::None => Self::default().with_points(InteriorPoints::None),
+        }
+    }
+}
+
+impl From<ContactArg> for ContactMethod {
+    fn from(contact: ContactArg) -> Self {
+        match contact {
+            ContactArg::Active => ContactMethod::ActiveSet,
+            ContactArg::Ma2012 => ContactMethod::Ma2012,
+        }
+    }
+}

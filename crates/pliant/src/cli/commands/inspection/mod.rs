@@ -1,0 +1,15 @@
+//! Look at assets, measure and convert them.
+//!
+//! - [`bake`]: detail as displacement and normal maps
+//! - [`convert`]: between file formats
+//! - [`flexibility`]: how much each triangle deforms relative to its neighbours
+//! - [`geodesic`]: distances along the surface
+//! - [`info`]: content of a file and warnings about it
+//! - [`render`]: pictures of an asset
+
+pub(crate) mod bake;
+pub(crate) mod convert;
+pub(crate) mod flexibility;
+pub(crate) mod geodesic;
+pub(crate) mod info;
+pub(crate) mod render;

@@ -1,0 +1,178 @@
+//! Terminal output: results on stdout, progress and messages on stderr.
+
+use std::io::{ErrorKind, Write};
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use pliant_mesh::Progress;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::failure::Failure;
+
+/// What `--json` prints: the report of a command, and its warnings.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CommandReport<R> {
+    #[serde(flatten)]
+    report: R,
+    /// Warnings about the input or the result.
+    #[serde(rename = "problems")]
+    warnings: Vec<String>,
+}
+
+/// The terminal with the global options `--json` and `--quiet`.
+#[derive(Debug)]
+pub(crate) struct Console {
+    json: bool,
+    quiet: bool,
+}
+
+impl Console {
+    pub(crate) fn new(json: bool, quiet: bool) -> Self {
+        Self { json, quiet }
+    }
+
+    /// Prints a result that the user asked to see: one JSON object, or `text`.
+    ///
+    /// Warnings go to stderr, and with `--json` into the object, too.
+    pub(crate) fn print_result(
+        &self,
+        report: &impl Serialize,
+        text: &str,
+        warnings: &[String],
+    ) -> Result<(), Failure> {
+        for warning in warnings {
+            self.warn(warning);
+        }
+        self.print_report(report, text, warnings)
+    }
+
+    /// Prints a result that comes with a failure. Warnings are left out, because stderr holds
+    /// the failure in exactly one line.
+    pub(crate) fn print_failed_result(
+        &self,
+        report: &impl Serialize,
+        text: &str,
+    ) -> Result<(), Failure> {
+        self.print_report(report, text, &[])
+    }
+
+    /// Prints the summary of a result that went to a file; `--quiet` leaves the text out.
+    pub(crate) fn print_summary(
+        &self,
+        report: &impl Serialize,
+        text: &str,
+        warnings: &[String],
+    ) -> Result<(), Failure> {
+        self.print_result(report, if self.quiet { "" } else { text }, warnings)
+    }
+
+    fn print_report(
+        &self,
+        report: &impl Serialize,
+        text: &str,
+        warnings: &[String],
+    ) -> Result<(), Failure> {
+        if !self.json {
+            return print(text);
+        }
+
+        // Non-finite numbers become null, so that the output is JSON in any case.
+        let object = CommandReport {
+            report,
+            warnings: warnings.to_vec(),
+        };
+        let json = serde_json::to_string(&object).expect("a report has text keys");
+        print(&format!("{json}\n"))
+    }
+
+    /// Reports a warning on stderr.
+    pub(crate) fn warn(&self, text: &str) {
+        if !self.quiet {
+            print_message(&format!("warning: {text}"));
+        }
+    }
+
+    /// Reports on stderr why the command ends.
+    pub(crate) fn fail(&self, failure: &Failure) {
+        print_message(&format!("error: {failure}"));
+    }
+
+    /// A spinner with a message, for work of unknown length. It is shown until it is dropped.
+    pub(crate) fn spinner(&self, message: &str) -> Spinner {
+        if self.quiet {
+            return Spinner(ProgressBar::hidden());
+        }
+
+        let bar = ProgressBar::new_spinner().with_message(message.to_owned());
+        Spinner(styled(bar, "{spinner} {msg} {elapsed:.dim}"))
+    }
+
+    /// A bar for work that reports its progress. It is shown until it is dropped.
+    pub(crate) fn progress_bar(&self) -> Bar {
+        if self.quiet {
+            return Bar(ProgressBar::hidden());
+        }
+        Bar(styled(
+            ProgressBar::new(BAR_STEPS),
+            "{bar:30} {msg} {elapsed:.dim}",
+        ))
+    }
+}
+
+/// Resolution of a progress bar.
+const BAR_STEPS: u64 = 1000;
+
+fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
+    bar.set_style(ProgressStyle::with_template(template).expect("a fixed template"));
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}
+
+/// A bar that follows reported progress.
+pub(crate) struct Bar(ProgressBar);
+
+impl Progress for Bar {
+    fn report(&self, stage: &str, done: f64) -> ControlFlow<()> {
+        let step = (done.clamp(0.0, 1.0) * BAR_STEPS as f64) as u64;
+        self.0.set_position(step);
+        self.0.set_message(stage.to_owned());
+        ControlFlow::Continue(())
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// A message that is shown while work is under way.
+pub(crate) struct Spinner(ProgressBar);
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Writes to stdout. A reader that stopped reading (`pliant … | head`) is no error; a full disk
+/// is one.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::about("standard output", &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn print_message(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
