@@ -398,7 +398,7 @@ fn self_intersections_of_a_thicker_target_are_counted_and_removed() {
     assert!(
         report["problems"]
             .to_string()
-            .contains("cut through themselves")
+            .contains("frames have self-intersections")
     );
 
     let report = json(&[&args[..], &["--untangle", "--out", &parted]].concat());
