@@ -52,7 +52,6 @@ run learn hand.toml --out hand.safetensors
 run drive hand.safetensors --points specimen:hand:play --out driven.glb
 shot before driven.glb --frame 0; shot after driven.glb --frame 20; pair learn before after
 
-# The studio, one picture per room, from the pictures that its tests take.
-snapshots=$docs/../crates/pliant-studio/tests/snapshots
-convert -delay 180 -loop 0 "$snapshots"/{pose_smile,touch_pressed,blend_bar,transfer_markers,learn_end_effectors}.png \
-  -resize 900x -colors 160 -layers optimize "$docs/studio.gif"
+# The studio at work, frame by frame.
+cargo run --quiet --manifest-path "$docs/../Cargo.toml" -p pliant-studio --example film -- "$work/film"
+convert -delay 12 -loop 0 "$work"/film/*.png -resize 900x -colors 128 -layers optimize "$docs/studio.gif"

@@ -200,7 +200,7 @@ impl Journey {
     }
 
     /// Lets work catch up while the button is down.
-    fn settle_held(&mut self) {
+    pub fn settle_held(&mut self) {
         let started = Instant::now();
         // A held pin asks again in every frame, so work never ends; long enough for the newest
         // answer is enough.
