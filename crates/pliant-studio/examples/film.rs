@@ -24,7 +24,9 @@ const CHEEK: usize = 2134;
 const STEPS: usize = 12;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args().nth(1).ok_or("name a folder for the frames")?;
+    let folder = std::env::args()
+        .nth(1)
+        .ok_or("name a folder for the frames")?;
     std::fs::create_dir_all(&folder)?;
     let mut film = Film {
         folder: folder.into(),
@@ -96,7 +98,11 @@ impl Film {
     }
 
     /// Stores the window as the next picture, with a mark at the pointer.
-    fn shoot(&mut self, journey: &mut Journey, pointer: Option<Pos2>) -> Result<(), Box<dyn Error>> {
+    fn shoot(
+        &mut self,
+        journey: &mut Journey,
+        pointer: Option<Pos2>,
+    ) -> Result<(), Box<dyn Error>> {
         let mut image = journey.harness.render()?;
         if let Some(pointer) = pointer {
             for (x, y, pixel) in image.enumerate_pixels_mut() {
@@ -135,7 +141,8 @@ fn neutral() -> Result<Vec<DVec3>, Box<dyn Error>> {
 
 fn on_screen(journey: &Journey, point: DVec3) -> Pos2 {
     let view = journey.view(0);
-    view.project(point).expect("the point is in front of the camera")
+    view.project(point)
+        .expect("the point is in front of the camera")
 }
 
 fn button(pos: Pos2, pressed: bool) -> Event {
