@@ -38,9 +38,9 @@ pub use error::RigError;
 pub use invert::{FitError, Inverse, InverseReport, InvertOptions, Inverter, MarkerClip};
 pub use model::{
     Activation, ActivationDerivative, Combination, CombinationSettings, Driver, EvaluatedPose,
-    Evaluator, InBetween, InBetweenSettings, Influence, Joint, Limits, Path, ReorderedTarget, Rig,
-    RigSettings, Rule, Skeleton, Skin, Slider, SliderGroup, Target, all_groups,
-    find_reordered_targets,
+    Evaluator, FlatRig, InBetween, InBetweenSettings, Influence, Joint, Limits, Path,
+    ReorderedTarget, Rig, RigSettings, Rule, Skeleton, Skin, Slider, SliderGroup, StoredSliders,
+    Target, all_groups, find_reordered_targets,
 };
 pub use names::{
     MatchKind, NameMap, NamePair, Side, SliderName, Vocabulary, did_you_mean, match_names,

@@ -24,10 +24,12 @@ pub struct Animation {
     pub frame_names: Vec<String>,
     /// What moves. An object without a motion rests.
     pub motions: Vec<Motion>,
+    /// Which animation of its original file it is; `None` for a clip made by a program.
+    pub(crate) original: Option<usize>,
 }
 
 /// How one object moves.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Motion {
     /// The index of the object in the asset.
@@ -41,7 +43,7 @@ pub struct Motion {
 }
 
 /// How the shape of an object changes over time.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Shape {
     /// It does not change.
@@ -72,6 +74,7 @@ impl Animation {
             start_secs: 0.0,
             frame_names: Vec::new(),
             motions: Vec::new(),
+            original: None,
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pliant_mesh::glam::{DVec3, DVec4};
 use pliant_mesh::{CornerLayer, FaceLabels, Mesh, MeshBuilder, VertexLayer};
-use pliant_rig::{InBetween, Rig, Target};
+use pliant_rig::{Combination, Driver, InBetween, Rig, RigError, Slider, SliderGroup, Target};
 
 use crate::{Asset, IoError, Object};
 
@@ -68,7 +68,61 @@ impl Asset {
             }
         }
 
-        Rig::new(self.mesh()?, targets).map_err(|e| self.rig_error(e))
+        let merged = Rig::new(self.mesh()?, targets).map_err(|e| self.rig_error(e))?;
+        let with_settings = self.with_merged_settings(merged);
+        with_settings.map_err(|e| self.rig_error(e))
+    }
+
+    /// The merged rig with the settings and combinations of all objects; the first object that has
+    /// a setting of a slider decides.
+    fn with_merged_settings(&self, merged: Rig) -> Result<Rig, RigError> {
+        let mut index_of = HashMap::new();
+        for (k, target) in merged.targets().iter().enumerate() {
+            index_of.insert(target.name.clone(), k);
+        }
+
+        let mut sliders = merged.sliders().to_vec();
+        let mut groups: Vec<SliderGroup> = Vec::new();
+        let mut exclusive: Vec<[usize; 2]> = Vec::new();
+        let mut combinations: Vec<Combination> = Vec::new();
+        for (object, indices) in self.objects.iter().zip(&self.file_indices()) {
+            let rig = &object.rig;
+            let slider_of = |own: usize| index_of[rig.targets()[own].name.as_str()];
+            for (own, slider) in rig.sliders().iter().enumerate() {
+                let known = &mut sliders[slider_of(own)];
+                if *known == Slider::default() {
+                    *known = slider.clone();
+                }
+            }
+
+            for group in rig.groups() {
+                let members = group.sliders.iter().map(|&own| slider_of(own));
+                match groups.iter_mut().find(|known| known.name == group.name) {
+                    Some(known) => known.sliders.extend(members),
+                    None => groups.push(SliderGroup {
+                        name: group.name.clone(),
+                        sliders: members.collect(),
+                    }),
+                }
+            }
+            for pair in rig.exclusive_pairs() {
+                exclusive.push(pair.map(slider_of));
+            }
+            join_combinations(&mut combinations, rig, indices, slider_of);
+        }
+
+        for group in &mut groups {
+            group.sliders.sort_unstable();
+            group.sliders.dedup();
+        }
+        exclusive.sort_unstable();
+        exclusive.dedup();
+
+        merged
+            .with_sliders(sliders)?
+            .with_combinations(combinations)?
+            .with_groups(groups)?
+            .with_exclusive_pairs(exclusive)
     }
 
     /// The names of all targets, each once, in file order.
@@ -132,6 +186,11 @@ impl Asset {
 
     /// Removes all objects but one, and the clips that do not move it.
     fn keep_object(&mut self, index: usize) {
+        // An edit of the file would keep the other objects.
+        if self.objects.len() > 1 {
+            self.original = None;
+        }
+
         let object = self.objects.swap_remove(index);
         self.objects = vec![Object {
             file_index: None,
@@ -145,6 +204,47 @@ impl Asset {
             }
         }
         self.clips.retain(|clip| !clip.motions.is_empty());
+    }
+}
+
+/// Adds the combinations of one object to those of the merged rig; equal names are one combination.
+fn join_combinations(
+    merged: &mut Vec<Combination>,
+    rig: &Rig,
+    file_indices: &[u32],
+    slider_of: impl Fn(usize) -> usize,
+) {
+    let mut index_of: Vec<usize> = Vec::with_capacity(rig.combinations().len());
+    for combination in rig.combinations() {
+        let known = merged.iter().position(|c| c.name == combination.name);
+        let index = known.unwrap_or(merged.len());
+        index_of.push(index);
+
+        let own = Target {
+            name: combination.name.clone(),
+            vertices: combination.vertices.clone(),
+            deltas: combination.deltas.clone(),
+            in_betweens: Vec::new(),
+        };
+        let mut shape = Target::from_dense("", []);
+        if let Some(index) = known {
+            shape.vertices = std::mem::take(&mut merged[index].vertices);
+            shape.deltas = std::mem::take(&mut merged[index].deltas);
+        }
+        join_target(&mut shape, &own, file_indices);
+
+        if known.is_none() {
+            let driver = |driver: &Driver| match *driver {
+                Driver::Slider(own) => Driver::Slider(slider_of(own)),
+                Driver::Combination(own) => Driver::Combination(index_of[own]),
+            };
+            merged.push(Combination {
+                drivers: combination.drivers.iter().map(driver).collect(),
+                ..combination.clone()
+            });
+        }
+        merged[index].vertices = shape.vertices;
+        merged[index].deltas = shape.deltas;
     }
 }
 

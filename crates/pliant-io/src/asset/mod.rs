@@ -13,9 +13,11 @@
 //! | `validation` | checks that everything fits together and is finite |
 //! | `point_clip`, `weight_clip`, `skin_clip` | an asset with a new clip |
 //! | `retarget` | an asset with other targets |
+//! | `flat_rigs` | an asset with in-betweens and combinations as targets |
 //! | `up_axis` | the axis that points up |
 
 mod animation;
+mod flat_rigs;
 mod merge;
 mod object;
 mod point_clip;
@@ -24,6 +26,8 @@ mod skin_clip;
 mod up_axis;
 mod validation;
 mod weight_clip;
+
+use std::sync::Arc;
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
@@ -37,6 +41,7 @@ pub(crate) use self::retarget::restricted;
 pub use self::skin_clip::{SkinBinding, SkinTrack};
 pub use self::up_axis::UpAxis;
 use crate::IoError;
+use crate::gltf::Original;
 
 /// Everything that was in a file.
 #[derive(Debug, Clone, Default)]
@@ -56,6 +61,13 @@ pub struct Asset {
     pub meters_per_unit: Option<f64>,
     /// What the reader skipped, corrected or found suspicious, one sentence each.
     pub warnings: Vec<String>,
+    /// The name of the clip that stands for the asset where it has several: the one that was made
+    /// last.
+    pub main_clip: Option<String>,
+    /// Whether clips of the original file that are not in `clips` stay in it.
+    pub(crate) keeps_original_clips: bool,
+    /// The file it was read from, if a save in the same format edits that file.
+    pub(crate) original: Option<Arc<Original>>,
 }
 
 impl Asset {
@@ -96,8 +108,10 @@ impl Asset {
         for object in &mut pruned.objects {
             let targets = object.rig.targets().iter();
             let targets = targets.map(|target| target.pruned(least)).collect();
-            let neutral = object.rig.neutral().clone();
-            object.rig = Rig::new(neutral, targets).map_err(|e| self.rig_error(e))?;
+            object.rig = object
+                .rig
+                .with_targets(targets)
+                .map_err(|e| self.rig_error(e))?;
         }
 
         Ok(pruned)
@@ -124,12 +138,46 @@ impl Asset {
         Ok(Self {
             objects,
             clips: Vec::new(),
+            original: None,
             ..self.clone()
         })
     }
 
-    /// The only clip of the asset, as files store it.
+    /// All objects as one mesh, at the weights at which the file rests.
+    pub fn resting_mesh(&self) -> Result<Mesh, IoError> {
+        let mesh = self.mesh()?;
+        if self.objects.iter().all(|o| o.rest_weights.is_empty()) {
+            return Ok(mesh);
+        }
+
+        let mut positions = mesh.positions().to_vec();
+        for (object, indices) in self.objects.iter().zip(&self.file_indices()) {
+            let own = object.rig.evaluate(&object.rest_weights);
+            for (&index, position) in indices.iter().zip(own) {
+                positions[index as usize] = position;
+            }
+        }
+        mesh.posed(positions)
+            .map_err(|e| self.rig_error(RigError::from(e)))
+    }
+
+    /// The same asset with a new clip instead of its own ones. A save as the glTF that it was read
+    /// from adds the clip to those of the file.
+    pub(crate) fn with_new_clip(&self, animation: Animation) -> Self {
+        let mut moved = self.clone();
+        moved.keeps_original_clips = true;
+        moved.main_clip = Some(animation.name.clone());
+        moved.clips = vec![animation];
+        moved
+    }
+
+    /// The only clip of the asset, or its main one, as files store it.
     pub fn only_clip(&self) -> Result<&Animation, IoError> {
+        let is_main = |clip: &&Animation| Some(&clip.name) == self.main_clip.as_ref();
+        if let Some(clip) = self.clips.iter().find(is_main) {
+            return Ok(clip);
+        }
+
         let message = match self.clips.as_slice() {
             [clip] => return Ok(clip),
             [] => "it holds no clip; name an asset with frames".into(),

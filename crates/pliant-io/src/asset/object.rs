@@ -31,6 +31,8 @@ pub struct Object {
     pub skin: Option<SkinBinding>,
     /// How glTF stored its vertices, so that the writer stores them identically.
     pub(crate) seams: Option<Arc<Seams>>,
+    /// Which object of its original file it is; `None` for an object made by a program.
+    pub(crate) original: Option<usize>,
 }
 
 impl Object {
@@ -46,6 +48,7 @@ impl Object {
             rest_weights: Vec::new(),
             skin: None,
             seams: None,
+            original: None,
         }
     }
 
@@ -62,7 +65,7 @@ impl Object {
     }
 
     /// The object at other positions, without targets and skin.
-    pub(super) fn posed(&self, positions: Vec<DVec3>) -> Result<Self, RigError> {
+    pub(crate) fn posed(&self, positions: Vec<DVec3>) -> Result<Self, RigError> {
         let neutral = self.rig.neutral().posed(positions)?;
         Ok(Self {
             rig: Rig::without_targets(neutral),

@@ -9,7 +9,8 @@ impl Asset {
     /// The same asset with `animation` as its only clip, in which the vertices, in the order of the
     /// whole file, have the positions `frames`.
     ///
-    /// Names, UVs and polygons stay; targets are removed, because nothing uses them any more.
+    /// Names, UVs and polygons stay. Targets are removed, because nothing uses them any more, unless a
+    /// save can add the clip to the file that the asset was read from.
     pub fn with_point_clip(
         &self,
         mut animation: Animation,
@@ -26,7 +27,6 @@ impl Asset {
             }
         }
 
-        let mut moved = self.posed(self.mesh()?.positions())?;
         animation.frame_count = frames.len();
         animation.motions.clear();
         for (object, indices) in self.file_indices().iter().enumerate() {
@@ -39,8 +39,29 @@ impl Asset {
                 .push(Motion::new(object, Shape::Points(own)));
         }
 
-        moved.clips = vec![animation];
-        Ok(moved)
+        let moved = self.with_new_clip(animation);
+        if self.original.is_some() {
+            Ok(moved)
+        } else {
+            moved.without_idle_targets()
+        }
+    }
+
+    /// The same asset without the targets of objects whose clips are frames of positions.
+    pub(crate) fn without_idle_targets(&self) -> Result<Self, IoError> {
+        let mut bare = self.clone();
+        for (k, object) in bare.objects.iter_mut().enumerate() {
+            let motions = self.clips.iter().flat_map(|clip| &clip.motions);
+            let mut own = motions.filter(|motion| motion.object == k).peekable();
+            let idle = own.peek().is_some() && own.all(|m| matches!(m.shape, Shape::Points(_)));
+            if idle {
+                let positions = object.rig.neutral().positions().to_vec();
+                *object = object.posed(positions).map_err(|e| self.rig_error(e))?;
+            }
+        }
+
+        bare.original = None;
+        Ok(bare)
     }
 }
 

@@ -1,7 +1,9 @@
 //! An asset with other targets; names, UVs, clips and rest weights stay.
 
 use pliant_mesh::glam::Vec3;
-use pliant_rig::{Combination, InBetween, Interpolation, Rig, RigError, Target, WeightTrack};
+use pliant_rig::{
+    Combination, InBetween, Interpolation, Rig, RigError, RigSettings, Target, WeightTrack,
+};
 
 use crate::{Asset, IoError, Object, Shape};
 
@@ -62,6 +64,12 @@ impl Asset {
 
             Ok((object.rig.with_targets(own)?, sources))
         })
+    }
+
+    /// The same asset with rig settings, such as limits, in-betweens and combinations.
+    pub fn with_rig_settings(&self, settings: &RigSettings) -> Result<Self, IoError> {
+        let rig = settings.apply(&self.rig()?);
+        self.with_rig(&rig.map_err(|e| self.rig_error(e))?)
     }
 
     /// The same asset with the sliders of `rig`, in the order of the whole file, instead of its own.

@@ -5,6 +5,22 @@ use pliant_rig::{RigError, Target, WeightTrack};
 use crate::{Animation, Asset, IoError, Motion, Shape};
 
 impl Asset {
+    /// The same asset, resting at the weight that `weight_of` gives for the name of each slider.
+    #[must_use]
+    pub fn with_rest_weights(&self, weight_of: impl Fn(&str) -> f64) -> Self {
+        let mut resting = self.clone();
+        for object in &mut resting.objects {
+            let targets = object.rig.targets().iter();
+            let own: Vec<f64> = targets.map(|target| weight_of(&target.name)).collect();
+
+            // A list of zeros is the same as none.
+            let rests_elsewhere = own.iter().any(|&weight| weight != 0.0);
+            object.rest_weights = if rests_elsewhere { own } else { Vec::new() };
+        }
+
+        resting
+    }
+
     /// The same asset with `animation` as its only clip, moved by `track`: the weights of all
     /// sliders in the order of [`Asset::rig`]. Each object gets the weights of its own targets;
     /// objects without targets keep the motions of `animation`.
@@ -42,10 +58,7 @@ impl Asset {
             }
         }
 
-        Ok(Self {
-            clips: vec![animation],
-            ..self.clone()
-        })
+        Ok(self.with_new_clip(animation))
     }
 }
 

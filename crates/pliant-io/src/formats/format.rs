@@ -122,6 +122,18 @@ impl Format {
         matches!(self, Self::Glb | Self::Gltf | Self::Usda | Self::Fbx)
     }
 
+    /// Whether it is glTF, in either container.
+    #[must_use]
+    pub fn is_gltf(self) -> bool {
+        matches!(self, Self::Glb | Self::Gltf)
+    }
+
+    /// Whether it can store combinations of sliders.
+    #[must_use]
+    pub fn stores_combinations(self) -> bool {
+        self.is_gltf()
+    }
+
     /// Whether a file of this format alone is an asset that can be read.
     #[must_use]
     pub fn can_read(self) -> bool {

@@ -41,6 +41,15 @@ pub fn save(asset: &Asset, path: impl AsRef<Path>) -> Result<SaveReport, IoError
 pub fn plan_save(asset: &Asset, path: impl AsRef<Path>) -> Result<SavePlan, IoError> {
     let path = path.as_ref();
     asset.require_finite()?;
+    let other_format = Format::of(path).is_none_or(|format| !format.is_gltf());
+    let plain;
+    let asset = if other_format && asset.keeps_original_clips {
+        plain = asset.without_idle_targets()?;
+        &plain
+    } else {
+        asset
+    };
+
     let (files, left_out) = match pair::split(path) {
         Some((mesh, array)) => pair::encode(asset, &mesh, &array)?,
         None => encode(asset, path)?,

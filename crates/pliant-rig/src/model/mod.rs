@@ -8,6 +8,7 @@
 //! - [`Evaluator`]: positions at given weights, updated when few weights change.
 //! - `surface_gram`: inner products of shapes over the surface.
 //! - [`RigSettings`]: all that a rig holds beside its geometry, by name, for files.
+//! - [`FlatRig`], [`StoredSliders`]: in-betweens and combinations as targets, for glTF.
 //! - [`all_groups`]: groups of sliders by the part of the face that their names mention.
 //! - [`find_reordered_targets`]: targets whose vertices are stored in another order.
 //! - [`Skin`], [`Skeleton`]: linear blend skinning weights and the joints they refer to.
@@ -16,6 +17,7 @@ mod activation;
 mod combination;
 mod evaluator;
 mod face_groups;
+mod flat_rig;
 mod rig;
 mod rig_settings;
 mod skeleton;
@@ -29,6 +31,7 @@ pub use activation::{Activation, ActivationDerivative};
 pub use combination::{Combination, Driver, Rule};
 pub use evaluator::{EvaluatedPose, Evaluator};
 pub use face_groups::all_groups;
+pub use flat_rig::{FlatRig, StoredSliders};
 pub use rig::Rig;
 pub use rig_settings::{CombinationSettings, InBetweenSettings, RigSettings};
 pub use skeleton::{Joint, Skeleton};

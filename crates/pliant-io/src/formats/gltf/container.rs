@@ -16,6 +16,11 @@ pub(super) struct Chunks<'a> {
     pub(super) binary: Option<&'a [u8]>,
 }
 
+/// Whether bytes begin as a GLB does.
+pub(super) fn is_glb(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
 /// The chunks of a GLB, recognised by its first bytes; anything else is JSON.
 pub(super) fn open(bytes: &[u8]) -> Result<Chunks<'_>, ReadError> {
     if !bytes.starts_with(MAGIC) {
@@ -147,7 +152,12 @@ pub(super) fn data_uri(uri: &str) -> Option<Result<Vec<u8>, String>> {
 
 /// Bytes as a `data:` URI.
 pub(super) fn to_data_uri(bytes: &[u8]) -> String {
-    let mut text = String::from("data:application/octet-stream;base64,");
+    to_data_uri_of("application/octet-stream", bytes)
+}
+
+/// Bytes of a media type as a `data:` URI.
+pub(super) fn to_data_uri_of(media_type: &str, bytes: &[u8]) -> String {
+    let mut text = format!("data:{media_type};base64,");
     for group in bytes.chunks(3) {
         let word = group
             .iter()

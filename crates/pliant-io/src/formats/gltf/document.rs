@@ -62,6 +62,17 @@ pub(super) struct Document {
     pub(super) extensions_required: Vec<String>,
     #[serde(default, skip_serializing)]
     pub(super) textures: Vec<serde::de::IgnoredAny>,
+    #[serde(default, skip_serializing)]
+    pub(super) images: Vec<ImageSource>,
+    #[serde(default, skip_serializing)]
+    pub(super) extras: Value,
+}
+
+/// An image: the file that holds it, if it is not in a buffer.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct ImageSource {
+    #[serde(default)]
+    pub(super) uri: Option<String>,
 }
 
 /// A scene: its root nodes.

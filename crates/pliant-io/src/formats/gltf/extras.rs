@@ -10,6 +10,14 @@ use serde_json::Value;
 /// The key of the entry in `extras`.
 pub(super) const KEY: &str = "pliant";
 
+/// What glTF cannot store of the document.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct DocumentExtras {
+    /// The clip that stands for the file where it has several.
+    pub(super) main_clip: Option<String>,
+}
+
 /// What glTF cannot store of a mesh.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -41,6 +49,10 @@ pub(super) struct MeshExtras {
     /// The number of real targets; the targets after them are frames of clips.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) targets: Option<usize>,
+    /// Limits, in-betweens, combinations and other settings of the sliders, by the names of targets:
+    /// the JSON of `pliant_rig::RigSettings`.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub(super) rig: Value,
 }
 
 /// Labels of faces, in the face order of the object.

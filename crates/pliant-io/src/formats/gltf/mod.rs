@@ -38,13 +38,16 @@
 
 mod container;
 mod document;
+mod edit;
 mod extras;
+mod original;
 mod read;
 mod seams;
 #[cfg(test)]
 mod tests;
 mod write;
 
+pub(crate) use original::Original;
 pub use read::read;
 pub(crate) use read::read_document;
 pub(crate) use seams::Seams;

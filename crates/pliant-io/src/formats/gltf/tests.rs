@@ -1,6 +1,9 @@
 use pliant_mesh::glam::{DAffine3, DVec2, DVec3, DVec4, Vec3};
 use pliant_mesh::{CornerLayer, FaceLabels, Mesh, MeshBuilder, VertexLayer};
-use pliant_rig::{InBetween, Interpolation, Rig, Target, WeightTrack};
+use pliant_rig::{
+    Combination, Driver, InBetween, Interpolation, Limits, Rig, Rule, Slider, Target, WeightTrack,
+};
+use serde_json::Value;
 
 use super::*;
 use crate::{Animation, Asset, Motion, NoFiles, Object, PlacementTrack, Shape};
@@ -141,18 +144,58 @@ fn sparse_and_dense_targets_survive_a_round_trip_over_several_materials() {
 }
 
 #[test]
-fn in_betweens_are_reported_as_left_out_and_their_target_stays() {
+fn in_betweens_combinations_and_limits_survive_a_round_trip_and_every_viewer_shows_their_shape() {
     let mut targets = lifts();
     targets[0].in_betweens.push(InBetween {
-        name: String::new(),
+        name: "half".into(),
         weight: 0.5,
         vertices: vec![1],
         deltas: vec![Vec3::X],
     });
+    let limits = Limits::new(-1.0, 2.0);
+    let mut sliders = vec![Slider::default(); 3];
+    sliders[2].limits = limits;
+    let rig = Rig::new(patchwork().build().unwrap(), targets)
+        .unwrap()
+        .with_sliders(sliders)
+        .unwrap()
+        .with_combinations(vec![Combination {
+            name: "both".into(),
+            drivers: vec![Driver::Slider(0), Driver::Slider(2)],
+            rule: Rule::Product,
+            vertices: vec![3],
+            deltas: vec![Vec3::Y],
+        }])
+        .unwrap();
 
-    let asset = Asset::from_rig(Rig::new(patchwork().build().unwrap(), targets).unwrap());
-    assert_eq!(write(&asset).left_out, ["1 in-between(s)"]);
-    assert_eq!(again(&asset).objects[0].rig.targets(), lifts());
+    let mut asset = Asset::from_rig(rig.clone());
+    let weights = vec![0.25, 0.0, 0.5];
+    asset.objects[0].rest_weights = weights.clone();
+    let written = write(&asset);
+    assert!(written.left_out.is_empty(), "{:?}", written.left_out);
+
+    let copy = again(&asset);
+    let restored = &copy.objects[0].rig;
+    assert_eq!(restored.targets(), rig.targets());
+    assert_eq!(restored.combinations(), rig.combinations());
+    assert_eq!(restored.sliders(), rig.sliders());
+    assert_eq!(copy.objects[0].rest_weights, weights);
+
+    // Without the settings, the stored weights give the same positions from plain targets.
+    let chunks = container::open(&written.bytes).ok().unwrap();
+    let mut document: Value = serde_json::from_slice(chunks.json).unwrap();
+    document["meshes"][0]["extras"]["pliant"]
+        .as_object_mut()
+        .unwrap()
+        .remove("rig");
+    let text = serde_json::to_vec(&document).unwrap();
+    let plain = container::pack(text, chunks.binary.unwrap().to_vec());
+    let plain = read(&plain, &NoFiles).unwrap();
+    assert_eq!(plain.target_names().len(), 5);
+    let found = plain.resting_mesh().unwrap();
+    for (a, b) in found.positions().iter().zip(rig.evaluate(&weights)) {
+        assert!(a.distance(b) < 1e-7, "{a} {b}");
+    }
 }
 
 #[test]

@@ -114,13 +114,20 @@ enum UnitsArg {
 struct Gamma(Option<f64>);
 
 impl SolverArgs {
-    /// Loads a rig and applies the settings, locks and limits of the command line.
+    /// Loads a rig with its settings, and the same with the locks and limits of the command line.
     pub(crate) fn load_rig(
         &self,
         locator: &str,
         neutral: Option<&str>,
     ) -> Result<(Asset, Rig), Failure> {
-        let asset = pliant_io::load(locator, &source::options(neutral))?;
+        let mut asset = pliant_io::load(locator, &source::options(neutral))?;
+        if let Some(path) = &self.settings {
+            let settings = read_settings(path)?;
+            asset = asset
+                .with_rig_settings(&settings)
+                .map_err(|error| Failure::about(path.display(), &error))?;
+        }
+
         let rig = self.prepare(asset.rig()?, locator)?;
         Ok((asset, rig))
     }
@@ -178,14 +185,8 @@ impl SolverArgs {
 
     fn prepare(&self, rig: Rig, locator: &str) -> Result<Rig, Failure> {
         let about = |error: RigError| Failure::about(locator, &error);
-        let rig = match &self.settings {
-            Some(path) => read_settings(path)?
-                .apply(&rig)
-                .map_err(|error| Failure::about(path.display(), &error))?,
-            None => rig,
-        };
-
-        // Options of the command line come after the settings file and override it.
+        // Options of the command line come after the settings and override them. They hold for this
+        // run only, so that they are not saved with the rig.
         let rig = with_locks_and_limits(rig, &self.lock, &self.limits).map_err(about)?;
 
         // Pairs add to those of the settings file.

@@ -5,9 +5,9 @@ use crate::ReadError;
 use crate::gltf::document::{self, Document, F32, I8, I16, U8, U16, U32};
 
 /// A document and its bytes.
-pub(super) struct Source<'a> {
-    pub(super) document: &'a Document,
-    pub(super) buffers: Buffers<'a>,
+pub(in crate::formats::gltf) struct Source<'a> {
+    pub(in crate::formats::gltf) document: &'a Document,
+    pub(in crate::formats::gltf) buffers: Buffers<'a>,
 }
 
 /// Rows of numbers in bytes, checked to be complete.

@@ -11,7 +11,7 @@ use crate::parse::budget::Budget;
 use crate::{FileProvider, ReadError};
 
 /// The bytes of a document, with a bound on what may be decoded from them.
-pub(super) struct Buffers<'a> {
+pub(in crate::formats::gltf) struct Buffers<'a> {
     views: &'a [BufferView],
     /// `None` for a buffer without bytes: the fallback of compressed views.
     buffers: Vec<Option<Cow<'a, [u8]>>>,
@@ -21,7 +21,7 @@ pub(super) struct Buffers<'a> {
 }
 
 impl<'a> Buffers<'a> {
-    pub(super) fn open(
+    pub(in crate::formats::gltf) fn open(
         document: &'a Document,
         chunks: &Chunks<'a>,
         files: &dyn FileProvider,
@@ -50,6 +50,11 @@ impl<'a> Buffers<'a> {
             unpacked,
             budget,
         })
+    }
+
+    /// The bytes of a buffer, if it has any.
+    pub(in crate::formats::gltf) fn bytes(&self, index: usize) -> Option<&[u8]> {
+        self.buffers.get(index)?.as_deref()
     }
 
     /// The bytes of a view and its stride, where it has one.

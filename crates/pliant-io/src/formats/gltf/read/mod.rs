@@ -32,14 +32,20 @@ mod scene;
 mod skin;
 mod weld;
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
-use self::accessor::Source;
-use self::buffers::Buffers;
-use self::scene::Scene;
+pub(super) use self::accessor::Source;
+pub(super) use self::buffers::Buffers;
+pub(super) use self::nodes::NodeTree;
+pub(super) use self::primitive::read_primitives;
+pub(super) use self::scene::{PlacedMesh, ReadScene, Scene};
+pub(super) use self::skin::BoundSkin;
 use crate::formats::ReadFailure;
 use crate::gltf::container;
 use crate::gltf::document::Document;
+use crate::gltf::original::RecordingFiles;
 use crate::{Asset, FileProvider, IoError, ReadError};
 
 /// The supported extensions that change how meshes are stored.
@@ -56,18 +62,39 @@ pub fn read(bytes: &[u8], files: &dyn FileProvider) -> Result<Asset, IoError> {
 }
 
 pub(crate) fn read_document(bytes: &[u8], files: &dyn FileProvider) -> Result<Asset, ReadFailure> {
+    let files = RecordingFiles::new(files);
     let chunks = container::open(bytes)?;
-    let document = parse(chunks.json)?;
-    require_version(&document)?;
-    require_supported_extensions(&document)?;
-
-    let buffers = Buffers::open(&document, &chunks, files)?;
+    let document = open_document(chunks.json)?;
+    let buffers = Buffers::open(&document, &chunks, &files)?;
     let source = Source {
         document: &document,
         buffers,
     };
 
-    Ok(Scene::read(&source)?)
+    let asset = Scene::read(&source)?.asset;
+    record_images(&document, &files);
+    let original = files.into_original(bytes);
+    Ok(Asset {
+        original: Some(Arc::new(original)),
+        ..asset
+    })
+}
+
+/// Reads the images in other files, so that a save keeps them. A missing one is no error.
+fn record_images(document: &Document, files: &RecordingFiles<'_>) {
+    for uri in document.images.iter().filter_map(|i| i.uri.as_ref()) {
+        if !uri.starts_with("data:") {
+            let _ = files.read(uri);
+        }
+    }
+}
+
+/// The document of a JSON text, of a supported version and with supported extensions.
+pub(super) fn open_document(json: &[u8]) -> Result<Document, ReadError> {
+    let document = parse(json)?;
+    require_version(&document)?;
+    require_supported_extensions(&document)?;
+    Ok(document)
 }
 
 fn parse(json: &[u8]) -> Result<Document, ReadError> {

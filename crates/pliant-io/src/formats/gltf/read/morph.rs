@@ -4,10 +4,12 @@
 use std::collections::HashSet;
 
 use pliant_mesh::glam::{DMat3, Vec3};
-use pliant_rig::{Rig, Target};
+use pliant_rig::{Rig, RigSettings, StoredSliders, Target};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::accessor::Source;
+use super::scene::PlacedMesh;
 use crate::gltf::document::Mesh;
 use crate::gltf::extras::{MeshExtras, default_target_name};
 use crate::gltf::seams::Displacements;
@@ -121,14 +123,43 @@ pub(super) fn without_frames(
     Ok((Rig::new(rig.neutral().clone(), targets)?, frames))
 }
 
+/// The rig with the settings that our own writer stored, and the sliders behind the targets of the
+/// file if some of these are in-betweens or combinations.
+pub(super) fn with_settings(
+    rig: Rig,
+    own: &MeshExtras,
+    warnings: &mut Vec<String>,
+) -> (Rig, Option<StoredSliders>) {
+    if own.rig.is_null() {
+        return (rig, None);
+    }
+
+    let name = rig.neutral().name();
+    let settings: Result<RigSettings, _> = RigSettings::deserialize(&own.rig);
+    let applied = match &settings {
+        Ok(settings) => settings.apply(&rig).map_err(|e| e.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    let (Ok(settings), Ok(applied)) = (settings, &applied) else {
+        let why = applied.err().unwrap_or_default();
+        warnings.push(format!(
+            "mesh '{name}': its rig settings do not fit its targets and were not read ({why})"
+        ));
+        return (rig, None);
+    };
+
+    let sliders = StoredSliders::of(&settings, &rig, applied);
+    (applied.clone(), Some(sliders))
+}
+
 /// The weights at which the file rests; empty if all are zero.
 pub(super) fn rest_weights(
     weights: Option<&Vec<f64>>,
     object: &Object,
+    placed: &PlacedMesh,
     warnings: &mut Vec<String>,
 ) -> Vec<f64> {
-    let targets = object.rig.targets().len();
-    let weights = weights.and_then(|weights| weights.get(..targets));
+    let weights = weights.and_then(|weights| weights.get(..placed.stored_targets));
     let Some(weights) = weights.filter(|weights| weights.iter().any(|&w| w != 0.0)) else {
         return Vec::new();
     };
@@ -138,5 +169,8 @@ pub(super) fn rest_weights(
         "mesh '{name}' rests at weights other than zero in its file; its neutral is taken at zero"
     ));
 
-    weights.to_vec()
+    match &placed.sliders {
+        Some(sliders) => sliders.weights(weights),
+        None => weights.to_vec(),
+    }
 }

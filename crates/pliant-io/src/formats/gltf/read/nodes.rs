@@ -39,8 +39,8 @@ pub(super) fn unit_rotation(rotation: DQuat) -> DQuat {
 }
 
 /// The nodes of a document with their parents.
-pub(super) struct NodeTree<'a> {
-    pub(super) nodes: &'a [Node],
+pub(in crate::formats::gltf) struct NodeTree<'a> {
+    pub(in crate::formats::gltf) nodes: &'a [Node],
     parents: Vec<Option<usize>>,
 }
 
@@ -95,12 +95,12 @@ impl<'a> NodeTree<'a> {
     }
 
     /// The node and its ancestors, from the node to its root.
-    pub(super) fn chain(&self, node: usize) -> Vec<usize> {
+    pub(in crate::formats::gltf) fn chain(&self, node: usize) -> Vec<usize> {
         std::iter::successors(Some(node), |&node| self.parents[node]).collect()
     }
 
     /// The parent of a node; `None` for a root.
-    pub(super) fn parent(&self, node: usize) -> Option<usize> {
+    pub(in crate::formats::gltf) fn parent(&self, node: usize) -> Option<usize> {
         self.parents[node]
     }
 
@@ -123,7 +123,7 @@ impl<'a> NodeTree<'a> {
     }
 
     /// The transform of a node relative to its parent, at rest.
-    pub(super) fn local(&self, node: usize) -> DAffine3 {
+    pub(in crate::formats::gltf) fn local(&self, node: usize) -> DAffine3 {
         match &self.nodes[node].matrix {
             Some(matrix) => DAffine3::from_mat4(DMat4::from_cols_array(matrix)),
             None => LocalTransform::of(&self.nodes[node]).matrix(),
@@ -131,7 +131,7 @@ impl<'a> NodeTree<'a> {
     }
 
     /// The transform of the first node of a chain to the scene, at rest.
-    pub(super) fn world(&self, chain: &[usize]) -> DAffine3 {
+    pub(in crate::formats::gltf) fn world(&self, chain: &[usize]) -> DAffine3 {
         let mut transform = DAffine3::IDENTITY;
         for &node in chain {
             transform = self.local(node) * transform;

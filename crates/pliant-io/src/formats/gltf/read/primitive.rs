@@ -34,8 +34,8 @@ impl StoredMesh {
     /// Reads what a mesh stores; primitives that share their attributes share their vertices.
     pub(super) fn gather(source: &Source<'_>, mesh: &Mesh) -> Result<Self, ReadError> {
         let mut stored = Self::default();
-        let is_lines = |primitive: &&Primitive| LINES.contains(&mode(primitive));
-        let lines = mesh.primitives.iter().filter(is_lines).count();
+        let read = read_primitives(mesh);
+        let lines = mesh.primitives.len() - read.len();
         if lines > 0 {
             stored
                 .dropped
@@ -43,7 +43,7 @@ impl StoredMesh {
         }
 
         let mut block_of: HashMap<(&Attributes, &[Attributes]), usize> = HashMap::new();
-        for primitive in mesh.primitives.iter().filter(|p| !is_lines(p)) {
+        for primitive in read.iter().map(|&k| &mesh.primitives[k]) {
             let key = (&primitive.attributes, primitive.targets.as_slice());
             let block = match block_of.get(&key) {
                 Some(&block) => block,
@@ -184,6 +184,12 @@ impl StoredMesh {
 
         Ok(())
     }
+}
+
+/// The indices of the primitives that are read, in the order of the parts: all but lines.
+pub(in crate::formats::gltf) fn read_primitives(mesh: &Mesh) -> Vec<usize> {
+    let is_read = |&k: &usize| !LINES.contains(&mode(&mesh.primitives[k]));
+    (0..mesh.primitives.len()).filter(is_read).collect()
 }
 
 fn mode(primitive: &Primitive) -> u32 {

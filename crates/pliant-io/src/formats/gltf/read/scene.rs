@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pliant_mesh::glam::DAffine3;
-use pliant_rig::Target;
+use pliant_rig::{StoredSliders, Target};
 
 use super::accessor::Source;
 use super::mesh::MeshAssembly;
@@ -14,23 +14,38 @@ use super::skin::BoundSkin;
 use super::{animation, extras, morph};
 use crate::asset::check_file_order;
 use crate::gltf::document;
+use crate::gltf::extras::{DocumentExtras, parse};
 use crate::{Asset, Object, ReadError};
 
-/// What animations need to know about an object.
-pub(super) struct PlacedMesh {
-    pub(super) mesh: usize,
+/// What animations and edits need to know about an object.
+pub(in crate::formats::gltf) struct PlacedMesh {
+    pub(in crate::formats::gltf) mesh: usize,
     /// The nodes from that of the mesh to its root; empty if no node shows the mesh.
-    pub(super) chain: Vec<usize>,
+    pub(in crate::formats::gltf) chain: Vec<usize>,
     /// The transformation from the stored vertices to the scene at rest.
-    pub(super) scene_from_mesh: DAffine3,
+    pub(in crate::formats::gltf) scene_from_mesh: DAffine3,
     /// Targets that are frames of our own clips.
     pub(super) frames: Vec<Target>,
     /// The skin of the document that moves the mesh.
-    pub(super) skin: Option<usize>,
+    pub(in crate::formats::gltf) skin: Option<usize>,
+    /// How many targets of the file are not frames of clips.
+    pub(super) stored_targets: usize,
+    /// The sliders behind these targets, if some are in-betweens or combinations.
+    pub(super) sliders: Option<StoredSliders>,
+}
+
+/// A document that was read: the asset, and where its parts stand in the document.
+pub(in crate::formats::gltf) struct ReadScene<'a> {
+    pub(in crate::formats::gltf) asset: Asset,
+    pub(in crate::formats::gltf) nodes: NodeTree<'a>,
+    /// The place of each object.
+    pub(in crate::formats::gltf) placed: Vec<PlacedMesh>,
+    /// The skins of the document that move a mesh.
+    pub(in crate::formats::gltf) skins: BTreeMap<usize, BoundSkin>,
 }
 
 /// The state of reading one document.
-pub(super) struct Scene<'a> {
+pub(in crate::formats::gltf) struct Scene<'a> {
     source: &'a Source<'a>,
     nodes: NodeTree<'a>,
     /// The skins of the document that move a mesh.
@@ -40,7 +55,9 @@ pub(super) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     /// All meshes and clips of a document.
-    pub(super) fn read(source: &'a Source<'a>) -> Result<Asset, ReadError> {
+    pub(in crate::formats::gltf) fn read(
+        source: &'a Source<'a>,
+    ) -> Result<ReadScene<'a>, ReadError> {
         let mut scene = Self {
             source,
             nodes: NodeTree::of(source.document)?,
@@ -61,11 +78,23 @@ impl<'a> Scene<'a> {
             &mut scene.warnings,
         )?;
 
-        Ok(Asset {
+        let own: DocumentExtras = parse(&source.document.extras).unwrap_or_default();
+        let main_clip = own
+            .main_clip
+            .filter(|name| clips.iter().any(|c| c.name == *name));
+        let asset = Asset {
             objects,
             clips,
+            main_clip,
             warnings: scene.warnings,
             ..Asset::default()
+        };
+
+        Ok(ReadScene {
+            asset,
+            nodes: scene.nodes,
+            placed,
+            skins: scene.skins,
         })
     }
 
@@ -85,7 +114,10 @@ impl<'a> Scene<'a> {
             })?;
 
             if let Some((object, place)) = read {
-                objects.push(object);
+                objects.push(Object {
+                    original: Some(objects.len()),
+                    ..object
+                });
                 placed.push(place);
             }
         }
@@ -149,6 +181,9 @@ impl<'a> Scene<'a> {
         let faces = rig.neutral().face_count();
         let (rig, frames) = morph::without_frames(rig, &own, self.source)?;
         placed.frames = frames;
+        placed.stored_targets = rig.targets().len();
+        let (rig, sliders) = morph::with_settings(rig, &own, &mut self.warnings);
+        placed.sliders = sliders;
 
         let vertices = rig.neutral().vertex_count();
         let mut object = Object {
@@ -165,7 +200,7 @@ impl<'a> Scene<'a> {
         let node = nodes.first().map(|&node| &self.nodes.nodes[node]);
         let weights = node.and_then(|node| node.weights.as_ref());
         let weights = weights.or(mesh.weights.as_ref());
-        object.rest_weights = morph::rest_weights(weights, &object, &mut self.warnings);
+        object.rest_weights = morph::rest_weights(weights, &object, &placed, &mut self.warnings);
 
         Ok(Some((object, placed)))
     }
@@ -193,6 +228,8 @@ impl<'a> Scene<'a> {
             scene_from_mesh,
             frames: Vec::new(),
             skin,
+            stored_targets: 0,
+            sliders: None,
         })
     }
 

@@ -39,16 +39,16 @@ const BIND_TOLERANCE: f64 = 1e-3;
 const SUM_TOLERANCE: f64 = 0.02;
 
 /// A skin of the document with its bind pose.
-pub(super) struct BoundSkin {
+pub(in crate::formats::gltf) struct BoundSkin {
     /// The nodes of the joints.
-    pub(super) joints: Vec<usize>,
+    pub(in crate::formats::gltf) joints: Vec<usize>,
     /// The joints and all their ancestors, each after its parent.
-    pub(super) nodes: Vec<usize>,
+    pub(in crate::formats::gltf) nodes: Vec<usize>,
     pub(super) skeleton: Arc<Skeleton>,
     /// `G`: the transformation from the stored vertices to the neutral in the scene.
     pub(super) scene_from_mesh: DAffine3,
     /// `Bⱼ G⁻¹`, joint by joint.
-    pub(super) from_neutral: Vec<DAffine3>,
+    pub(in crate::formats::gltf) from_neutral: Vec<DAffine3>,
     /// Whether the file rests in the bind pose.
     pub(super) rests_as_bound: bool,
 }

@@ -15,7 +15,7 @@ use crate::gltf::extras::{ClipExtras, KEY};
 use crate::{Animation, Asset, Motion, PlacementTrack, Shape};
 
 /// The frames of clips that are written as targets, object by object.
-pub(super) struct FrameTargets<'a> {
+pub(in crate::formats::gltf) struct FrameTargets<'a> {
     asset: &'a Asset,
     /// For each object, how many targets it is written with.
     counts: Vec<TargetCounts>,
@@ -30,7 +30,7 @@ struct TargetCounts {
 }
 
 impl<'a> FrameTargets<'a> {
-    pub(super) fn of(asset: &'a Asset) -> Self {
+    pub(in crate::formats::gltf) fn of(asset: &'a Asset) -> Self {
         Self {
             asset,
             counts: vec![TargetCounts::default(); asset.objects.len()],
@@ -38,7 +38,7 @@ impl<'a> FrameTargets<'a> {
     }
 
     /// Sets the number of real targets of an object.
-    pub(super) fn begin(&mut self, object: usize, targets: usize) {
+    pub(in crate::formats::gltf) fn begin(&mut self, object: usize, targets: usize) {
         let frames = self
             .point_motions(object)
             .map(|(_, frames)| frames.len())
@@ -50,7 +50,10 @@ impl<'a> FrameTargets<'a> {
     }
 
     /// Names and positions of the object's frames, clip after clip.
-    pub(super) fn of_object(&self, object: usize) -> impl Iterator<Item = (String, &'a [DVec3])> {
+    pub(in crate::formats::gltf) fn of_object(
+        &self,
+        object: usize,
+    ) -> impl Iterator<Item = (String, &'a [DVec3])> {
         let several = self.asset.clips.len() > 1;
         self.point_motions(object).flat_map(move |(clip, frames)| {
             frames.iter().enumerate().map(move |(k, positions)| {
@@ -94,7 +97,7 @@ impl<'a> FrameTargets<'a> {
 }
 
 /// Every clip that moves something, and what was left out.
-pub(super) fn animations(
+pub(in crate::formats::gltf) fn animations(
     asset: &Asset,
     nodes: &[usize],
     skins: &Skins<'_>,
@@ -104,15 +107,7 @@ pub(super) fn animations(
     let mut animations = Vec::new();
     let mut left_out = Vec::new();
     for clip in &asset.clips {
-        let mut writer = ClipWriter {
-            clip,
-            nodes,
-            frames,
-            buffer: &mut *buffer,
-            time_shift: time_shift(clip),
-            sheared: false,
-            animation: document::Animation::default(),
-        };
+        let mut writer = ClipWriter::new(clip, nodes, frames, buffer);
         writer.clip(asset, skins);
 
         if writer.sheared {
@@ -146,17 +141,36 @@ fn time_shift(clip: &Animation) -> f64 {
     -times.fold(clip.start_secs.min(0.0), f64::min)
 }
 
-struct ClipWriter<'a> {
+/// The state of writing one clip as an animation.
+pub(in crate::formats::gltf) struct ClipWriter<'a> {
     clip: &'a Animation,
     nodes: &'a [usize],
     frames: &'a FrameTargets<'a>,
     buffer: &'a mut BufferBuilder,
     time_shift: f64,
-    sheared: bool,
-    animation: document::Animation,
+    /// Whether a transform had a shear, which glTF cannot animate.
+    pub(in crate::formats::gltf) sheared: bool,
+    pub(in crate::formats::gltf) animation: document::Animation,
 }
 
-impl ClipWriter<'_> {
+impl<'a> ClipWriter<'a> {
+    /// Writes `clip`, whose objects have the given `nodes`, into `buffer`.
+    pub(in crate::formats::gltf) fn new(
+        clip: &'a Animation,
+        nodes: &'a [usize],
+        frames: &'a FrameTargets<'a>,
+        buffer: &'a mut BufferBuilder,
+    ) -> Self {
+        Self {
+            clip,
+            nodes,
+            frames,
+            buffer,
+            time_shift: time_shift(clip),
+            sheared: false,
+            animation: document::Animation::default(),
+        }
+    }
     /// The channels of all motions, and the `extras`.
     fn clip(&mut self, asset: &Asset, skins: &Skins<'_>) {
         let clip = self.clip;
@@ -176,6 +190,12 @@ impl ClipWriter<'_> {
             self.placement(node, &track);
         }
 
+        self.finish(points);
+    }
+
+    /// Adds the name of the clip and the `extras`; `points` are what [`motion`](Self::motion) returned.
+    pub(in crate::formats::gltf) fn finish(&mut self, points: Vec<(usize, usize)>) {
+        let clip = self.clip;
         self.animation.name = Some(clip.name.clone()).filter(|name| !name.is_empty());
         let own = ClipExtras {
             frames: clip.frame_count,
@@ -188,7 +208,7 @@ impl ClipWriter<'_> {
     }
 
     /// Writes a motion. Returns (mesh, first target) if its frames are targets.
-    fn motion(&mut self, motion: &Motion) -> Option<(usize, usize)> {
+    pub(in crate::formats::gltf) fn motion(&mut self, motion: &Motion) -> Option<(usize, usize)> {
         let mut points = None;
         match &motion.shape {
             Shape::Rest => {}
@@ -203,7 +223,7 @@ impl ClipWriter<'_> {
         points
     }
 
-    fn weights(&mut self, object: usize, track: &WeightTrack) {
+    pub(in crate::formats::gltf) fn weights(&mut self, object: usize, track: &WeightTrack) {
         let total = self.frames.counts[object].total;
         let (times, kept) = self.times(track.times_secs());
         if total == 0 || kept.is_empty() {
@@ -256,7 +276,8 @@ impl ClipWriter<'_> {
         Some((object, first))
     }
 
-    fn placement(&mut self, node: usize, track: &PlacementTrack) {
+    /// The motion of a node, relative to its parent.
+    pub(in crate::formats::gltf) fn placement(&mut self, node: usize, track: &PlacementTrack) {
         let (times, kept) = self.times(&track.times_secs);
         if kept.is_empty() {
             return;

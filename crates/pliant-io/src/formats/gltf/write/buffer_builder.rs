@@ -15,15 +15,27 @@ use crate::gltf::seams::Displacements;
 
 /// The buffer and the accessors and views into it.
 #[derive(Default)]
-pub(super) struct BufferBuilder {
-    pub(super) bytes: Vec<u8>,
-    pub(super) views: Vec<BufferView>,
-    pub(super) accessors: Vec<Accessor>,
+pub(in crate::formats::gltf) struct BufferBuilder {
+    pub(in crate::formats::gltf) bytes: Vec<u8>,
+    pub(in crate::formats::gltf) views: Vec<BufferView>,
+    pub(in crate::formats::gltf) accessors: Vec<Accessor>,
     /// Accessors of displacements that are all zero, by their number of vertices.
     zero_accessors: HashMap<usize, usize>,
+    /// How many accessors and views the document has before those of this buffer.
+    known_accessors: usize,
+    known_views: usize,
 }
 
 impl BufferBuilder {
+    /// A buffer whose accessors and views follow those of a document that has some already.
+    pub(in crate::formats::gltf) fn after(accessors: usize, views: usize) -> Self {
+        Self {
+            known_accessors: accessors,
+            known_views: views,
+            ..Self::default()
+        }
+    }
+
     /// A view of the bytes that `write` appends, at a multiple of four bytes.
     fn view(&mut self, target: Option<u32>, write: impl FnOnce(&mut Vec<u8>)) -> usize {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
@@ -38,16 +50,19 @@ impl BufferBuilder {
             ..BufferView::default()
         });
 
-        self.views.len() - 1
+        self.known_views + self.views.len() - 1
     }
 
     fn accessor(&mut self, accessor: Accessor) -> usize {
         self.accessors.push(accessor);
-        self.accessors.len() - 1
+        self.known_accessors + self.accessors.len() - 1
     }
 
     /// A vertex attribute: one row of `N` numbers per vertex.
-    pub(super) fn attribute<const N: usize>(&mut self, rows: &[[f32; N]]) -> usize {
+    pub(in crate::formats::gltf) fn attribute<const N: usize>(
+        &mut self,
+        rows: &[[f32; N]],
+    ) -> usize {
         let view = self.view(Some(VERTICES), |bytes| push_rows(bytes, rows));
         let kind = ["SCALAR", "VEC2", "VEC3", "VEC4"][N - 1].into();
         self.accessor(Accessor {
@@ -60,7 +75,7 @@ impl BufferBuilder {
     }
 
     /// Joint indices, four for each vertex, out of `count` joints.
-    pub(super) fn joints(&mut self, rows: &[[u32; 4]], count: usize) -> usize {
+    pub(in crate::formats::gltf) fn joints(&mut self, rows: &[[u32; 4]], count: usize) -> usize {
         let component_type = component_for(count.saturating_sub(1) as u32).min(U16);
         let view = self.view(Some(VERTICES), |bytes| {
             push_whole(bytes, rows.as_flattened(), component_type)
@@ -76,7 +91,7 @@ impl BufferBuilder {
     }
 
     /// Matrices, column by column.
-    pub(super) fn matrices(&mut self, matrices: &[[f32; 16]]) -> usize {
+    pub(in crate::formats::gltf) fn matrices(&mut self, matrices: &[[f32; 16]]) -> usize {
         let view = self.view(None, |bytes| push_rows(bytes, matrices));
         let (count, kind) = (matrices.len(), "MAT4".into());
         self.accessor(Accessor {
@@ -89,14 +104,18 @@ impl BufferBuilder {
     }
 
     /// Positions, for which glTF demands bounds.
-    pub(super) fn positions(&mut self, rows: &[[f32; 3]]) -> usize {
+    pub(in crate::formats::gltf) fn positions(&mut self, rows: &[[f32; 3]]) -> usize {
         let accessor = self.attribute(rows);
         self.set_bounds(accessor, rows, false);
         accessor
     }
 
     /// Three indices per triangle.
-    pub(super) fn triangles(&mut self, indices: &[u32], vertices: usize) -> usize {
+    pub(in crate::formats::gltf) fn triangles(
+        &mut self,
+        indices: &[u32],
+        vertices: usize,
+    ) -> usize {
         // The greatest value of each type is reserved for primitive restart.
         let component_type = if vertices <= usize::from(u16::MAX) {
             U16
@@ -119,7 +138,7 @@ impl BufferBuilder {
     }
 
     /// One of our own lists, identified by its name.
-    pub(super) fn list(&mut self, name: &str, values: &[u32]) -> usize {
+    pub(in crate::formats::gltf) fn list(&mut self, name: &str, values: &[u32]) -> usize {
         let component_type = component_for(values.iter().copied().max().unwrap_or(0));
         let view = self.view(None, |bytes| push_whole(bytes, values, component_type));
         let (name, kind) = (Some(accessor_name(name)), "SCALAR".into());
@@ -135,7 +154,7 @@ impl BufferBuilder {
     }
 
     /// Displacements of `count` vertices; equal ones that are all zero share an accessor.
-    pub(super) fn displacements(
+    pub(in crate::formats::gltf) fn displacements(
         &mut self,
         count: usize,
         moved: &Displacements,
@@ -158,7 +177,7 @@ impl BufferBuilder {
     }
 
     /// Key times or values of a curve, as rows of `N` numbers.
-    pub(super) fn curve<const N: usize>(&mut self, rows: &[[f32; N]]) -> usize {
+    pub(in crate::formats::gltf) fn curve<const N: usize>(&mut self, rows: &[[f32; N]]) -> usize {
         let nonzero: Vec<u32> = (0..rows.len() as u32)
             .filter(|&k| rows[k as usize] != [0.0; N])
             .collect();
@@ -181,7 +200,7 @@ impl BufferBuilder {
     }
 
     /// Key times, with their bounds.
-    pub(super) fn times(&mut self, times: &[f32]) -> usize {
+    pub(in crate::formats::gltf) fn times(&mut self, times: &[f32]) -> usize {
         let rows: Vec<[f32; 1]> = times.iter().map(|&t| [t]).collect();
         let view = self.view(None, |bytes| push_rows(bytes, &rows));
         let kind = "SCALAR".into();
@@ -256,7 +275,7 @@ impl BufferBuilder {
         }
 
         // In double precision, the JSON text is exactly the stored number.
-        let accessor = &mut self.accessors[accessor];
+        let accessor = &mut self.accessors[accessor - self.known_accessors];
         accessor.min = min.map(f64::from).to_vec();
         accessor.max = max.map(f64::from).to_vec();
     }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use pliant_mesh::FaceLabels;
-use serde_json::json;
+use pliant_rig::RigSettings;
+use serde_json::{Value, json};
 
 use super::DocumentWriter;
 use super::animation::FrameTargets;
@@ -13,7 +14,7 @@ use super::skin::Skins;
 use crate::Object;
 use crate::gltf::document::{self, Attributes, POINTS, Primitive};
 use crate::gltf::extras::{KEY, LabelExtras, MeshExtras, default_target_name};
-use crate::gltf::seams::{Displacements, Seams};
+use crate::gltf::seams::Seams;
 
 /// For each target, its attributes block by block; and the names of all targets.
 type WrittenTargets = (Vec<Vec<Attributes>>, Vec<String>);
@@ -24,6 +25,7 @@ impl DocumentWriter {
         &mut self,
         index: usize,
         object: &Object,
+        settings: Option<&RigSettings>,
         skins: &Skins<'_>,
         frames: &mut FrameTargets<'_>,
     ) -> document::Mesh {
@@ -45,7 +47,7 @@ impl DocumentWriter {
         let (targets, names) = self.targets(index, &layout, frames);
         let primitives = self.primitives(&layout, &attributes, &targets);
 
-        let mut own = self.mesh_extras(object, &layout);
+        let mut own = mesh_extras(object, settings, &layout, &mut self.buffer);
         let real_targets = object.rig.targets().len();
         own.targets = (names.len() > real_targets).then_some(real_targets);
         let mut extras = json!({ KEY: own });
@@ -78,7 +80,7 @@ impl DocumentWriter {
         let seams = layout.seams;
         let mut attributes = Vec::with_capacity(seams.blocks.len());
         for block in &seams.blocks {
-            attributes.push(layout.attributes(block, &mut self.buffer));
+            attributes.push(layout.attributes(block, &mut self.buffer, |_| true));
         }
 
         for (block, attributes) in seams.blocks.iter().zip(&mut attributes) {
@@ -141,100 +143,62 @@ impl DocumentWriter {
         let mut targets = Vec::new();
         let mut names = Vec::new();
         for (k, target) in rig.targets().iter().enumerate() {
-            let deltas = target.deltas.iter().map(|d| d.to_array());
-            let moved = layout.stored(target.vertices.iter().copied().zip(deltas));
-            let mut attributes = vec![Attributes::new(); layout.seams.blocks.len()];
-            self.add_displacements(layout, "POSITION", &moved, &mut attributes);
-            if with_normals {
-                self.add_displacements(layout, "NORMAL", &normals[k], &mut attributes);
-            }
-
-            targets.push(attributes);
+            let normals = with_normals.then(|| &normals[k]);
+            targets.push(layout.target_attributes(target, normals, &mut self.buffer));
             names.push(target.name.clone());
         }
 
         frames.begin(index, names.len());
         for (name, positions) in frames.of_object(index) {
-            let moved = layout.moved_to(positions);
-            let moved = layout.stored(moved.into_iter());
-            let mut attributes = vec![Attributes::new(); layout.seams.blocks.len()];
-            self.add_displacements(layout, "POSITION", &moved, &mut attributes);
-
-            targets.push(attributes);
+            targets.push(layout.frame_attributes(positions, &mut self.buffer));
             names.push(name);
         }
 
         (targets, names)
     }
+}
 
-    /// Adds displacements of stored vertices to the attributes of each block, as `name`.
-    fn add_displacements(
-        &mut self,
-        layout: &MeshLayout<'_>,
-        name: &str,
-        moved: &Displacements,
-        attributes: &mut [Attributes],
-    ) {
-        for (block, attributes) in layout.seams.blocks.iter().zip(attributes) {
-            let range = block.range();
-            let from = moved
-                .vertices
-                .partition_point(|&v| (v as usize) < range.start);
-            let to = moved
-                .vertices
-                .partition_point(|&v| (v as usize) < range.end);
-            let own = Displacements {
-                vertices: moved.vertices[from..to]
-                    .iter()
-                    .map(|v| v - block.start as u32)
-                    .collect(),
-                deltas: moved.deltas[from..to].to_vec(),
-            };
+/// What glTF cannot store of the object and the `settings` of its rig. The order of the lists is their order in the file.
+pub(in crate::formats::gltf) fn mesh_extras(
+    object: &Object,
+    settings: Option<&RigSettings>,
+    layout: &MeshLayout<'_>,
+    buffer: &mut BufferBuilder,
+) -> MeshExtras {
+    let mesh = layout.mesh;
+    let order: Vec<u32> = layout.faces_of_parts.iter().flatten().copied().collect();
+    let face_sizes = mesh.faces().any(|face| face.len() != 3).then(|| {
+        let size = |&face: &u32| mesh.face(face as usize).len() as u32;
+        let sizes: Vec<u32> = order.iter().map(size).collect();
+        buffer.list("face_sizes", &sizes)
+    });
+    let face_order = (!order.is_sorted()).then(|| buffer.list("face_order", &order));
 
-            // glTF demands bounds for positions only.
-            let with_bounds = name == "POSITION";
-            let accessor = self.buffer.displacements(block.count, &own, with_bounds);
-            attributes.insert(name.into(), accessor);
-        }
+    let mut uv_names: Vec<String> = mesh
+        .uv_layers()
+        .iter()
+        .map(|layer| layer.name.clone())
+        .collect();
+    if uv_names.iter().all(String::is_empty) {
+        uv_names.clear();
     }
 
-    /// What glTF cannot store of the object. The order of the lists is their order in the file.
-    fn mesh_extras(&mut self, object: &Object, layout: &MeshLayout<'_>) -> MeshExtras {
-        let mesh = layout.mesh;
-        let buffer = &mut self.buffer;
-        let order: Vec<u32> = layout.faces_of_parts.iter().flatten().copied().collect();
-        let face_sizes = mesh.faces().any(|face| face.len() != 3).then(|| {
-            let size = |&face: &u32| mesh.face(face as usize).len() as u32;
-            let sizes: Vec<u32> = order.iter().map(size).collect();
-            buffer.list("face_sizes", &sizes)
-        });
-        let face_order = (!order.is_sorted()).then(|| buffer.list("face_order", &order));
-
-        let mut uv_names: Vec<String> = mesh
-            .uv_layers()
-            .iter()
-            .map(|layer| layer.name.clone())
-            .collect();
-        if uv_names.iter().all(String::is_empty) {
-            uv_names.clear();
-        }
-
-        MeshExtras {
-            vertices: mesh.vertex_count(),
-            weld: Some(buffer.list("weld", &layout.seams.vertex_of)),
-            face_sizes,
-            face_order,
-            computed_normals: layout.computed_normals.is_some(),
-            groups: label_extras(buffer, "groups", mesh.groups()),
-            smoothing: label_extras(buffer, "smoothing", &object.smoothing),
-            material_library: mesh.material_library().to_vec(),
-            uv_names,
-            file_index: object
-                .file_index
-                .as_ref()
-                .map(|index| buffer.list("file_index", index)),
-            targets: None,
-        }
+    MeshExtras {
+        vertices: mesh.vertex_count(),
+        weld: Some(buffer.list("weld", &layout.seams.vertex_of)),
+        face_sizes,
+        face_order,
+        computed_normals: layout.computed_normals.is_some(),
+        groups: label_extras(buffer, "groups", mesh.groups()),
+        smoothing: label_extras(buffer, "smoothing", &object.smoothing),
+        material_library: mesh.material_library().to_vec(),
+        uv_names,
+        file_index: object
+            .file_index
+            .as_ref()
+            .map(|index| buffer.list("file_index", index)),
+        targets: None,
+        rig: settings.map_or(Value::Null, |settings| json!(settings)),
     }
 }
 

@@ -5,6 +5,7 @@
 //! | `buffer_builder` | accessors, buffer views and the bytes of the one buffer |
 //! | `nodes` | a node for each object, below nodes for its path |
 //! | `mesh_layout` | attributes of the stored vertices of one object |
+//! | `normal_changes` | how normals turn when a target moves vertices |
 //! | `mesh` | one object → a glTF mesh with primitives and targets |
 //! | `skin` | joints as nodes, weights as attributes |
 //! | `animation` | clips → animations |
@@ -14,29 +15,37 @@ mod buffer_builder;
 mod mesh;
 mod mesh_layout;
 mod nodes;
+mod normal_changes;
 mod skin;
 
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use self::animation::FrameTargets;
-use self::buffer_builder::BufferBuilder;
-use self::skin::{Skins, with_playable_motions};
+pub(super) use self::animation::{ClipWriter, FrameTargets};
+pub(super) use self::buffer_builder::BufferBuilder;
+pub(super) use self::mesh::mesh_extras;
+pub(super) use self::mesh_layout::MeshLayout;
+use self::skin::Skins;
+pub(super) use self::skin::with_playable_motions;
 use crate::gltf::container::{pack, to_data_uri};
 use crate::gltf::document::{Buffer, Document};
+use crate::gltf::edit::{self, Container};
 use crate::{Asset, Capabilities, EncodedAsset, UpAxes, UpAxis};
 
 /// What a GLB can store; polygons, groups and names of frames are in its `extras`.
 pub const CAPABILITIES: Capabilities = Capabilities {
-    in_betweens: false,
     up_axes: UpAxes::Fixed(UpAxis::Y),
     ..Capabilities::ALL
 };
 
-/// The asset as a GLB.
+/// The asset as a GLB. One that was read from glTF keeps everything of its file that did not change.
 #[must_use]
 pub fn write(asset: &Asset) -> EncodedAsset {
+    if let Some(edited) = edit::edit(asset, Container::Glb) {
+        return edited;
+    }
+
     let (mut document, bytes, left_out) = DocumentWriter::write(asset);
     if !bytes.is_empty() {
         document.buffers = vec![Buffer {
@@ -52,9 +61,14 @@ pub fn write(asset: &Asset) -> EncodedAsset {
     }
 }
 
-/// The asset as a JSON text with its buffer inside, as a `data:` URI.
+/// The asset as a JSON text with its buffer inside, as a `data:` URI. One that was read from glTF
+/// keeps everything of its file that did not change.
 #[must_use]
 pub fn write_json(asset: &Asset) -> EncodedAsset {
+    if let Some(edited) = edit::edit(asset, Container::Json) {
+        return edited;
+    }
+
     let (mut document, bytes, left_out) = DocumentWriter::write(asset);
     if !bytes.is_empty() {
         document.buffers = vec![Buffer {
@@ -94,13 +108,14 @@ impl DocumentWriter {
         writer.document.asset = json!({ "version": "2.0", "generator": "pliant" });
 
         let asset = with_playable_motions(asset);
+        let (asset, settings) = asset.with_flat_rigs();
         let asset = asset.as_ref();
         let nodes = nodes::write(asset, &mut writer.document);
         let skins = Skins::write(asset, &nodes, &mut writer.document, &mut writer.buffer);
 
         let mut frames = FrameTargets::of(asset);
         for (k, object) in asset.objects.iter().enumerate() {
-            let mesh = writer.mesh(k, object, &skins, &mut frames);
+            let mesh = writer.mesh(k, object, settings[k].as_ref(), &skins, &mut frames);
             writer.document.meshes.push(mesh);
         }
 

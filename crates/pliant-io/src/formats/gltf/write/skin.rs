@@ -23,7 +23,7 @@ const INFLUENCES: usize = 4;
 
 /// The asset with motions that a glTF node can play. A skinned node plays its joints and weights;
 /// any other motion of a skinned object becomes frames of positions.
-pub(super) fn with_playable_motions(asset: &Asset) -> Cow<'_, Asset> {
+pub(in crate::formats::gltf) fn with_playable_motions(asset: &Asset) -> Cow<'_, Asset> {
     // A skinned node follows its joints and ignores its own transform.
     let plays = |motion: &Motion| {
         let of_object = asset.objects.get(motion.object).and_then(binding);

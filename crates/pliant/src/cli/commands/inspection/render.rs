@@ -189,7 +189,7 @@ impl Args {
         let mesh = match self.frame {
             Some(frame) => asset.at_frame(frame)?.mesh()?,
             None if has_weights => self.posed_mesh(asset)?,
-            None => asset.mesh()?,
+            None => asset.resting_mesh()?,
         };
         mesh.require_surface()
             .map_err(|error| Failure::about(&self.asset, &error))?;

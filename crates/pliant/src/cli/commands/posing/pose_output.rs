@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use pliant_io::Asset;
+use pliant_io::{Asset, Format};
 use pliant_mesh::SurfacePoint;
 use pliant_mesh::glam::DVec3;
 use pliant_rig::{Aim, Explanation, Pin, PinResult, Pose, Rig, SliderMove};
@@ -24,9 +24,13 @@ pub(crate) struct PoseOutputArgs {
     #[arg(long, value_name = "FILE.json")]
     weights_out: Option<PathBuf>,
 
-    /// File for the posed mesh.
+    /// File for the rig at the computed weights; for the posed mesh if the format stores no targets.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+
+    /// Write the posed mesh alone, without targets, whatever the format.
+    #[arg(long)]
+    flat: bool,
 
     #[command(flatten)]
     residual: ResidualArgs,
@@ -77,7 +81,7 @@ pub(crate) struct PoseReport {
     /// The residual layer; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     residual: Option<LayerReport>,
-    /// File of the posed mesh.
+    /// File of the rig at the computed weights, or of the posed mesh.
     out: String,
 }
 
@@ -117,6 +121,13 @@ struct PinEffect {
     of_goal: f64,
 }
 
+impl PoseOutputArgs {
+    /// Whether the output is the rig at its weights; otherwise it is a posed mesh.
+    fn keeps_rig(&self) -> bool {
+        !self.flat && Format::of(&self.out).is_some_and(Format::stores_targets)
+    }
+}
+
 impl SolvedPose<'_> {
     /// Evaluates the rig, adds the residual layer if one is wanted, and writes all files.
     pub(crate) fn write(
@@ -124,7 +135,11 @@ impl SolvedPose<'_> {
         args: &PoseOutputArgs,
         mut files: OutputFiles,
     ) -> Result<WrittenPose, Failure> {
-        output::require_other_than(&args.out, self.locator)?;
+        let keeps_rig = args.keeps_rig();
+        if !keeps_rig {
+            output::require_other_than(&args.out, self.locator)?;
+        }
+
         let start = Instant::now();
         let mut positions = self.rig.evaluate(&self.pose.weights);
         let evaluate_us = microseconds_since(start);
@@ -143,7 +158,12 @@ impl SolvedPose<'_> {
         if let Some(path) = &args.weights_out {
             files.add(path, slider_weights::to_bytes(&weights));
         }
-        files.add_asset(&args.out, &self.asset.posed(&positions)?)?;
+        let result = if keeps_rig {
+            self.posed_rig(layer.as_ref())?
+        } else {
+            self.asset.posed(&positions)?
+        };
+        files.add_asset(&args.out, &result)?;
         files.write()?;
 
         let warnings = [
@@ -157,6 +177,21 @@ impl SolvedPose<'_> {
             report: self.report(args, weights, evaluate_us, layer.as_ref()),
             warnings,
         })
+    }
+
+    /// The rig at the solved weights. A residual layer becomes one more target at weight 1.
+    fn posed_rig(&self, layer: Option<&Layer>) -> Result<Asset, Failure> {
+        let mut weights = slider_weights::by_name(self.rig, &self.pose.weights);
+        let mut rig = self.asset.clone();
+        if let Some(layer) = layer {
+            let mut targets = rig.rig()?.targets().to_vec();
+            let target = layer.target(&targets, self.locator)?;
+            weights.insert(target.name.clone(), 1.0);
+            targets.push(target);
+            rig = rig.with_targets(&targets)?;
+        }
+
+        Ok(rig.with_rest_weights(|name| weights.get(name).copied().unwrap_or(0.0)))
     }
 
     fn report(

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use pliant_io::npy;
+use pliant_io::{Format, npy};
 use pliant_mesh::SurfacePoint;
 use pliant_mesh::glam::DVec3;
 use pliant_rig::{
-    Residual, ResidualLayer, ResidualOptions, ResidualReport, RigError, Rule, Target,
-    unreachable_map,
+    Combination, Driver, Residual, ResidualLayer, ResidualOptions, ResidualReport, Rig, RigError,
+    Rule, Target, unreachable_map,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -163,14 +163,21 @@ impl ResidualArgs {
             return Ok(());
         };
         let about = |error: RigError| Failure::about(solved.locator, &error);
+        let stores_combinations = Format::of(path).is_some_and(Format::stores_combinations);
+        let before = files.left_out.len();
+        if let Some(Drivers(names)) = &self.promote_combination
+            && stores_combinations
+        {
+            let rig = layer.with_combination(solved, names).map_err(about)?;
+            return files.add_asset(path, &solved.asset.with_rig(&rig)?);
+        }
+
+        // A rig of its own reports names that exist already.
         let targets = self
             .promoted_targets(solved, layer, weights, files)
             .map_err(about)?;
-
-        // A rig of its own reports names that exist already.
         let promoted = solved.rig.with_targets(targets).map_err(about)?;
         let asset = solved.asset.with_targets(promoted.targets())?;
-        let before = files.left_out.len();
         files.add_asset(path, &asset)?;
 
         // Other lost content gives a warning; losing the promoted layer itself is a failure.
@@ -228,7 +235,7 @@ impl ResidualArgs {
         let name = names.join("_");
         let coefficient = Rule::Product.coefficient(&driver_weights);
         files.warnings.push(format!(
-            "no writable format can store combinations; '{name}' is written as a target, to be driven by {}",
+            "this format cannot store combinations; '{name}' is written as a target, to be driven by {}",
             names.join(" × ")
         ));
         Ok((layer.residual.to_target(name, coefficient)?, coefficient))
@@ -254,6 +261,45 @@ impl Layer {
             result.error = (across * (goal - result.reached)).length();
         }
         Ok(())
+    }
+
+    /// The rig of the asset with the layer as a combination of the sliders `names`.
+    fn with_combination(&self, solved: &SolvedPose<'_>, names: &[String]) -> Result<Rig, RigError> {
+        let mut drivers = Vec::with_capacity(names.len());
+        let mut driver_weights = Vec::with_capacity(names.len());
+        for name in names {
+            let slider = solved.rig.slider_named(name)?;
+            drivers.push(Driver::Slider(slider));
+            driver_weights.push(solved.pose.weights[slider]);
+        }
+
+        // The layer is divided by the product of the drivers, which multiplies it again in use.
+        let name = names.join("_");
+        let coefficient = Rule::Product.coefficient(&driver_weights);
+        let shape = self.residual.to_target(&name, coefficient)?;
+        let mut combinations = solved.rig.combinations().to_vec();
+        combinations.push(Combination {
+            name,
+            drivers,
+            rule: Rule::Product,
+            vertices: shape.vertices,
+            deltas: shape.deltas,
+        });
+        solved.rig.clone().with_combinations(combinations)
+    }
+
+    /// The layer as a target, with a name that none of `targets` has.
+    pub(crate) fn target(&self, targets: &[Target], locator: &str) -> Result<Target, Failure> {
+        let taken = |name: &str| targets.iter().any(|target| target.name == name);
+        let mut name = String::from("residual");
+        let mut number = 2;
+        while taken(&name) {
+            name = format!("residual{number}");
+            number += 1;
+        }
+
+        let target = self.residual.to_target(&name, 1.0);
+        target.map_err(|error| Failure::about(locator, &error))
     }
 
     pub(crate) fn report(&self) -> LayerReport {

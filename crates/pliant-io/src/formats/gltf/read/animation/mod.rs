@@ -61,7 +61,10 @@ pub(super) fn read(
                 message: format!("animation {k} '{name}': {}", e.message),
                 ..e
             })?;
-        clips.extend(clip);
+        clips.extend(clip.map(|clip| Animation {
+            original: Some(k),
+            ..clip
+        }));
     }
 
     Ok(clips)
@@ -281,7 +284,7 @@ impl ClipReader<'_> {
         };
 
         let object = &self.objects[index];
-        let targets = object.rig.targets().len();
+        let targets = placed.stored_targets;
         if let Some(first) = self.first_frame_target(node, own) {
             let frames = first
                 .checked_sub(targets)
@@ -306,7 +309,11 @@ impl ClipReader<'_> {
             )));
         }
 
-        Ok(Shape::Weights(curve.weight_track(targets)?))
+        let track = curve.weight_track(targets)?;
+        Ok(Shape::Weights(match &placed.sliders {
+            Some(sliders) => sliders.weight_track(&track)?,
+            None => track,
+        }))
     }
 
     /// The motion of an object as a whole; `None` if it rests.

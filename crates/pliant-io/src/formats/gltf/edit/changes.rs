@@ -1,0 +1,152 @@
+//! What differs between an object of an asset and its original in the file.
+
+use pliant_mesh::Mesh;
+use pliant_rig::Target;
+
+use crate::{Animation, Asset, Object, Shape};
+
+/// What of an object differs from its original.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ObjectChanges {
+    pub(super) positions: bool,
+    pub(super) normals: bool,
+    pub(super) uvs: bool,
+    pub(super) colors: bool,
+    /// Groups, smoothing groups, rig settings and other entries of our own `extras`.
+    pub(super) labels: bool,
+    pub(super) rest_weights: bool,
+    /// For each target, that of the file with the same displacements.
+    pub(super) stored_target: Vec<Option<usize>>,
+    /// Whether the targets of the file are the same, with the same names.
+    pub(super) targets: bool,
+    /// Whether frames of clips that are stored as targets differ.
+    pub(super) frames: bool,
+}
+
+impl ObjectChanges {
+    /// The changes of all objects; `None` if the asset needs a new document.
+    pub(super) fn of_all(asset: &Asset, before: &Asset) -> Option<Vec<Self>> {
+        if asset.objects.len() != before.objects.len() {
+            return None;
+        }
+
+        let mut changes = Vec::with_capacity(asset.objects.len());
+        for (k, (object, original)) in asset.objects.iter().zip(&before.objects).enumerate() {
+            let same_object = object.original == Some(k) && object.path == original.path;
+            let editable =
+                same_object && object.skin == original.skin && same_faces(object, original);
+            if !editable {
+                return None;
+            }
+
+            changes.push(Self {
+                frames: frames_differ(asset, before, k),
+                ..Self::of(object, original)
+            });
+        }
+
+        Some(changes)
+    }
+
+    fn of(object: &Object, original: &Object) -> Self {
+        let mesh = object.rig.neutral();
+        let old = original.rig.neutral();
+        let targets = object.rig.targets();
+        let old_targets = original.rig.targets();
+
+        let stored_target = targets.iter().map(|t| stored_target(t, old_targets));
+        let stored_target: Vec<_> = stored_target.collect();
+        let in_place = stored_target.iter().enumerate();
+        let same_targets = targets.len() == old_targets.len()
+            && in_place.clone().all(|(k, &source)| source == Some(k))
+            && targets
+                .iter()
+                .zip(old_targets)
+                .all(|(a, b)| a.name == b.name);
+
+        Self {
+            positions: mesh.positions() != old.positions(),
+            normals: mesh.normals() != old.normals(),
+            uvs: mesh.uv_layers() != old.uv_layers(),
+            colors: mesh.colors() != old.colors(),
+            labels: labels_differ(object, original),
+            rest_weights: padded(object) != padded(original),
+            stored_target,
+            targets: !same_targets,
+            frames: false,
+        }
+    }
+
+    /// Whether the list of targets that the file stores changes.
+    pub(super) fn target_list(&self) -> bool {
+        self.targets || self.frames
+    }
+
+    /// Whether the vertices themselves change.
+    pub(super) fn attributes(&self) -> bool {
+        self.positions || self.normals || self.uvs || self.colors
+    }
+
+    pub(super) fn any(&self) -> bool {
+        self.attributes() || self.labels || self.rest_weights || self.target_list()
+    }
+}
+
+/// Whether the faces, their materials and the kinds of attributes are those of the file.
+fn same_faces(object: &Object, original: &Object) -> bool {
+    let mesh = object.rig.neutral();
+    let old = original.rig.neutral();
+    let fits = |mesh: &Mesh| object.seams.as_ref().is_some_and(|seams| seams.fit(mesh));
+
+    fits(mesh)
+        && mesh.same_surface(old)
+        && mesh.materials() == old.materials()
+        && mesh.uv_layers().len() == old.uv_layers().len()
+        && mesh.colors().len() == old.colors().len()
+}
+
+fn labels_differ(object: &Object, original: &Object) -> bool {
+    let mesh = object.rig.neutral();
+    let old = original.rig.neutral();
+    mesh.groups() != old.groups()
+        || mesh.material_library() != old.material_library()
+        || object.smoothing != original.smoothing
+        || object.file_index != original.file_index
+}
+
+/// The target of the file with the displacements of `target`, preferably that of the same name.
+fn stored_target(target: &Target, stored: &[Target]) -> Option<usize> {
+    let same = |other: &&Target| other.vertices == target.vertices && other.deltas == target.deltas;
+    let by_name = stored.iter().position(|other| other.name == target.name);
+    let named = by_name.filter(|&k| same(&&stored[k]));
+    named.or_else(|| stored.iter().position(|other| same(&other)))
+}
+
+/// One rest weight for each target.
+fn padded(object: &Object) -> Vec<f64> {
+    let mut weights = object.rest_weights.clone();
+    weights.resize(object.rig.targets().len(), 0.0);
+    weights
+}
+
+/// Whether the clips that move object `k` through positions differ from those of the file.
+fn frames_differ(asset: &Asset, before: &Asset, k: usize) -> bool {
+    let now = asset.clips.iter().filter(|clip| has_frames(clip, k));
+    let old = before.clips.iter().filter(|clip| has_frames(clip, k));
+    let same = |(a, b): (&Animation, &Animation)| a.original == b.original && same_clip(a, b);
+    now.clone().count() != old.clone().count() || !now.zip(old).all(same)
+}
+
+fn has_frames(clip: &Animation, object: usize) -> bool {
+    let motion = clip.motions.iter().find(|m| m.object == object);
+    motion.is_some_and(|m| matches!(m.shape, Shape::Points(_)))
+}
+
+/// Whether two clips move everything in the same way; names may differ.
+pub(super) fn same_clip(a: &Animation, b: &Animation) -> bool {
+    a.frame_count == b.frame_count
+        && a.frames_per_second == b.frames_per_second
+        && a.start_secs == b.start_secs
+        && a.frame_names == b.frame_names
+        && a.motions == b.motions
+}

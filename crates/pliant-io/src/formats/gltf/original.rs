@@ -1,0 +1,68 @@
+//! The original bytes of a glTF file, kept so that saving edits the file instead of rewriting it.
+//!
+//! **Problem.** A file holds more than an [`Asset`](crate::Asset): cameras, lights, extensions,
+//! `extras`, animations of other nodes. What no field of an asset stores would be lost on saving.
+//!
+//! **Method.** An asset that was read from glTF keeps the bytes of its file and of all files that it
+//! refers to. The writer reads them again, compares the result with the asset, and changes only the
+//! parts of the document that differ (module `edit`).
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use crate::{FileProvider, IoError};
+
+/// The bytes that an asset was read from.
+#[derive(Debug)]
+pub(crate) struct Original {
+    /// The GLB, or the JSON text.
+    pub(super) bytes: Vec<u8>,
+    /// The files that it refers to and that could be read, by their URI.
+    pub(super) files: BTreeMap<String, Vec<u8>>,
+}
+
+impl FileProvider for Original {
+    fn read(&self, uri: &str) -> Result<Vec<u8>, IoError> {
+        match self.files.get(uri) {
+            Some(bytes) => Ok(bytes.clone()),
+            None => Err(IoError::Missing { path: uri.into() }),
+        }
+    }
+}
+
+/// Opens files and remembers what they hold.
+pub(super) struct RecordingFiles<'a> {
+    files: &'a dyn FileProvider,
+    recorded: RefCell<BTreeMap<String, Vec<u8>>>,
+}
+
+impl<'a> RecordingFiles<'a> {
+    pub(super) fn new(files: &'a dyn FileProvider) -> Self {
+        Self {
+            files,
+            recorded: RefCell::default(),
+        }
+    }
+
+    /// The original of a document of these bytes.
+    pub(super) fn into_original(self, bytes: &[u8]) -> Original {
+        Original {
+            bytes: bytes.to_vec(),
+            files: self.recorded.into_inner(),
+        }
+    }
+}
+
+impl FileProvider for RecordingFiles<'_> {
+    fn read(&self, uri: &str) -> Result<Vec<u8>, IoError> {
+        if let Some(known) = self.recorded.borrow().get(uri) {
+            return Ok(known.clone());
+        }
+
+        let bytes = self.files.read(uri)?;
+        self.recorded
+            .borrow_mut()
+            .insert(uri.to_owned(), bytes.clone());
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,531 @@
+//! Saving an asset that was read from glTF edits its file: what did not change keeps its bytes.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use pliant_io::{Animation, Asset, LoadOptions, Motion, NoFiles, Shape, gltf, load};
+use pliant_mesh::glam::{DVec3, Vec3};
+use pliant_rig::{Interpolation, Target, WeightTrack};
+use serde_json::{Value, json};
+
+/// A character with a skin, a texture, a camera, extensions and `extras`, and three animations: of a
+/// joint, of the weights, and of the camera alone.
+struct Character {
+    document: Value,
+    binary: Vec<u8>,
+}
+
+impl Character {
+    fn new() -> Self {
+        let mut character = Self {
+            document: json!({
+                "asset": {"version": "2.0", "generator": "another program", "extras": {"by": "hand"}},
+                "extensionsUsed": ["VRMC_vrm", "KHR_lights_punctual", "KHR_materials_unlit"],
+                "extensions": {
+                    "VRMC_vrm": {"specVersion": "1.0", "meta": {"name": "A"}},
+                    "KHR_lights_punctual": {"lights": [{"type": "point"}]},
+                },
+                "scene": 0,
+                "scenes": [{"nodes": [0, 4], "extras": {"fps": 24}}],
+                "nodes": [
+                    {"name": "rig", "children": [1, 2], "scale": [2.0, 2.0, 2.0]},
+                    {"name": "body", "mesh": 0, "skin": 0, "extras": {"layer": 3}},
+                    {"name": "hip", "children": [3], "translation": [0.0, 0.5, 0.0]},
+                    {"name": "knee", "translation": [0.0, 0.5, 0.0], "extras": {"limit": 1.5}},
+                    {"name": "view", "camera": 0, "translation": [0.0, 0.0, 5.0]},
+                ],
+                "cameras": [{"type": "perspective", "perspective": {"yfov": 0.7, "znear": 0.1}}],
+                "materials": [{
+                    "name": "skin", "doubleSided": true,
+                    "pbrMetallicRoughness": {"baseColorTexture": {"index": 0}, "roughnessFactor": 0.25},
+                    "extensions": {"KHR_materials_unlit": {}},
+                }],
+                "textures": [{"source": 0, "sampler": 0}],
+                "samplers": [{"wrapS": 33071}],
+                "accessors": [], "bufferViews": [],
+            }),
+            binary: Vec::new(),
+        };
+        character.add_mesh();
+        character.add_animations();
+        character
+    }
+
+    /// Two triangles with a target, a skin of two joints, and tangents.
+    fn add_mesh(&mut self) {
+        let positions: [[f32; 3]; 4] = [[0., 0., 0.], [1., 0., 0.], [1., 1., 0.], [0., 1., 0.]];
+        let position = self.accessor("VEC3", 5126, &floats(positions.as_flattened()));
+        self.document["accessors"][position]["min"] = json!([0, 0, 0]);
+        self.document["accessors"][position]["max"] = json!([1, 1, 0]);
+        let normal = self.accessor("VEC3", 5126, &floats(&[0., 0., 1.].repeat(4)));
+        let tangent = self.accessor("VEC4", 5126, &floats(&[1., 0., 0., 1.].repeat(4)));
+        let uv = self.accessor("VEC2", 5126, &floats(&[0., 0., 1., 0., 1., 1., 0., 1.]));
+        let joints = self.accessor("VEC4", 5121, &[0, 1, 0, 0].repeat(4));
+        let weights = self.accessor("VEC4", 5126, &floats(&[0.75, 0.25, 0., 0.].repeat(4)));
+        let smile = [0., 0., 0., 0., 0., 0., 0., 0., 0.5, 0., 0., 0.];
+        let smile = self.accessor("VEC3", 5126, &floats(&smile));
+        self.document["accessors"][smile]["min"] = json!([0, 0, 0]);
+        self.document["accessors"][smile]["max"] = json!([0, 0, 0.5]);
+        let indices: Vec<u8> = [0_u16, 1, 2, 0, 2, 3].map(u16::to_le_bytes).concat();
+        let indices = self.accessor("SCALAR", 5123, &indices);
+        let image = self.view(b"\x89PNG not decoded, only kept");
+
+        let mut down = [[0_f32; 16]; 2];
+        for (k, matrix) in down.iter_mut().enumerate() {
+            for axis in 0..4 {
+                matrix[5 * axis] = 1.0;
+            }
+            matrix[13] = -0.5 * (k + 1) as f32;
+        }
+        let inverse = self.accessor("MAT4", 5126, &floats(down.as_flattened()));
+
+        self.document["images"] =
+            json!([{"bufferView": image, "mimeType": "image/png", "name": "face"}]);
+        self.document["skins"] =
+            json!([{"joints": [2, 3], "inverseBindMatrices": inverse, "name": "skeleton"}]);
+        self.document["meshes"] = json!([{
+            "name": "Body",
+            "extras": {"targetNames": ["smile"], "studio": "keeps this"},
+            "weights": [0.0],
+            "primitives": [{
+                "attributes": {
+                    "POSITION": position, "NORMAL": normal, "TANGENT": tangent, "TEXCOORD_0": uv,
+                    "JOINTS_0": joints, "WEIGHTS_0": weights,
+                },
+                "indices": indices, "material": 0,
+                "targets": [{"POSITION": smile}],
+                "extras": {"part": "front"},
+            }],
+        }]);
+    }
+
+    fn add_animations(&mut self) {
+        let times = self.accessor("SCALAR", 5126, &floats(&[0., 1.]));
+        self.document["accessors"][times]["min"] = json!([0.0]);
+        self.document["accessors"][times]["max"] = json!([1.0]);
+        let bend = self.accessor("VEC4", 5126, &floats(&[0., 0., 0., 1., 0., 0., 0.6, 0.8]));
+        let grin = self.accessor("SCALAR", 5126, &floats(&[0., 1.]));
+        let pan = self.accessor("VEC3", 5126, &floats(&[0., 0., 5., 1., 0., 5.]));
+        let one = |name: &str, output: usize, node: usize, path: &str| {
+            json!({
+                "name": name,
+                "samplers": [{"input": times, "output": output}],
+                "channels": [{"sampler": 0, "target": {"node": node, "path": path}}],
+                "extras": {"of": name},
+            })
+        };
+        self.document["animations"] = json!([
+            one("bend", bend, 3, "rotation"),
+            one("grin", grin, 1, "weights"),
+            one("pan", pan, 4, "translation"),
+        ]);
+    }
+
+    fn view(&mut self, bytes: &[u8]) -> usize {
+        self.binary.resize(self.binary.len().next_multiple_of(4), 0);
+        let view = json!({"buffer": 0, "byteOffset": self.binary.len(), "byteLength": bytes.len()});
+        self.binary.extend_from_slice(bytes);
+        push(&mut self.document["bufferViews"], view)
+    }
+
+    fn accessor(&mut self, kind: &str, component: u32, bytes: &[u8]) -> usize {
+        let view = self.view(bytes);
+        let width = match kind {
+            "SCALAR" => 1,
+            "VEC2" => 2,
+            "VEC3" => 3,
+            "VEC4" => 4,
+            _ => 16,
+        };
+        let size = match component {
+            5121 => 1,
+            5123 => 2,
+            _ => 4,
+        };
+        let count = bytes.len() / width / size;
+        let accessor =
+            json!({"bufferView": view, "componentType": component, "count": count, "type": kind});
+        push(&mut self.document["accessors"], accessor)
+    }
+
+    fn glb(mut self) -> Vec<u8> {
+        self.binary.resize(self.binary.len().next_multiple_of(4), 0);
+        self.document["buffers"] = json!([{"byteLength": self.binary.len()}]);
+        let mut text = self.document.to_string().into_bytes();
+        text.resize(text.len().next_multiple_of(4), b' ');
+        let mut bytes = b"glTF\x02\0\0\0".to_vec();
+        bytes.extend(((28 + text.len() + self.binary.len()) as u32).to_le_bytes());
+        for (kind, content) in [(b"JSON", &text), (b"BIN\0", &self.binary)] {
+            bytes.extend((content.len() as u32).to_le_bytes());
+            bytes.extend(kind);
+            bytes.extend(content);
+        }
+        bytes
+    }
+}
+
+fn push(list: &mut Value, item: Value) -> usize {
+    let list = list.as_array_mut().unwrap();
+    list.push(item);
+    list.len() - 1
+}
+
+fn floats(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+/// The JSON and the binary chunk of a GLB.
+fn parts(glb: &[u8]) -> (Value, Vec<u8>) {
+    let length = u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
+    let document = serde_json::from_slice(&glb[20..20 + length]).unwrap();
+    (
+        document,
+        glb.get(28 + length..).unwrap_or_default().to_vec(),
+    )
+}
+
+fn read(glb: &[u8]) -> Asset {
+    gltf::read(glb, &NoFiles).unwrap()
+}
+
+fn image_bytes((document, binary): &(Value, Vec<u8>)) -> Vec<u8> {
+    let view = document["images"][0]["bufferView"].as_u64().unwrap() as usize;
+    let view = &document["bufferViews"][view];
+    let start = view["byteOffset"].as_u64().unwrap_or(0) as usize;
+    binary[start..start + view["byteLength"].as_u64().unwrap() as usize].to_vec()
+}
+
+/// Lists of the document that an edit of the mesh and its clips must not change.
+const UNTOUCHED: [&str; 11] = [
+    "asset",
+    "cameras",
+    "extensions",
+    "extensionsUsed",
+    "images_without_view",
+    "materials",
+    "nodes",
+    "samplers",
+    "scenes",
+    "skins",
+    "textures",
+];
+
+fn untouched(document: &Value) -> BTreeMap<&'static str, Value> {
+    let mut lists = BTreeMap::new();
+    for name in UNTOUCHED {
+        lists.insert(name, document[name].clone());
+    }
+    lists
+}
+
+fn raised() -> Target {
+    Target::from_dense("raise", [Vec3::ZERO, Vec3::ZERO, Vec3::Y, Vec3::Y])
+}
+
+#[test]
+fn a_file_that_was_not_edited_comes_back_byte_for_byte() {
+    let glb = Character::new().glb();
+    assert_eq!(gltf::write(&read(&glb)).bytes, glb);
+}
+
+#[test]
+fn new_rest_weights_change_nothing_else() {
+    let glb = Character::new().glb();
+    let mut asset = read(&glb);
+    asset.objects[0].rest_weights = vec![0.5];
+    let (mut edited, binary) = parts(&gltf::write(&asset).bytes);
+    let (before, old_binary) = parts(&glb);
+
+    assert_eq!(edited["meshes"][0]["weights"], json!([0.5]));
+    edited["meshes"][0]["weights"] = before["meshes"][0]["weights"].clone();
+    assert_eq!(edited, before);
+    assert_eq!(binary, old_binary);
+}
+
+#[test]
+fn a_new_target_keeps_all_other_parts_of_the_file() {
+    let glb = Character::new().glb();
+    let asset = read(&glb);
+    let mut targets = asset.rig().unwrap().targets().to_vec();
+    targets.push(raised());
+    let saved = gltf::write(&asset.with_targets(&targets).unwrap()).bytes;
+    let edited = parts(&saved);
+    let before = parts(&glb);
+
+    assert_eq!(untouched(&edited.0), untouched(&before.0));
+    assert_eq!(image_bytes(&edited), image_bytes(&before));
+    let mesh = &edited.0["meshes"][0];
+    assert_eq!(mesh["extras"]["studio"], "keeps this");
+    assert_eq!(mesh["primitives"][0]["extras"], json!({"part": "front"}));
+    assert_eq!(
+        mesh["primitives"][0]["attributes"],
+        before.0["meshes"][0]["primitives"][0]["attributes"]
+    );
+    assert_eq!(edited.0["animations"][0], before.0["animations"][0]);
+    assert_eq!(edited.0["animations"][2], before.0["animations"][2]);
+
+    // The file says the same as the asset.
+    let again = read(&saved);
+    assert_eq!(again.target_names(), ["smile", "raise"]);
+    let rig = again.rig().unwrap();
+    assert_eq!(rig.targets(), targets);
+    assert_eq!(again.objects[0].skin, asset.objects[0].skin);
+    let grin = again.part("grin").unwrap().frame_positions(1).unwrap();
+    assert_eq!(
+        grin,
+        asset.part("grin").unwrap().frame_positions(1).unwrap()
+    );
+}
+
+#[test]
+fn a_removed_target_leaves_its_weights_out_of_all_animations() {
+    let asset = read(&Character::new().glb());
+    let bare = asset
+        .map_rigs(|object| Ok((object.rig.with_targets(Vec::new())?, Vec::new())))
+        .unwrap();
+    let mut bare = bare;
+    bare.clips.retain(|clip| clip.name != "grin");
+    let (edited, _) = parts(&gltf::write(&bare).bytes);
+
+    assert!(edited["meshes"][0].get("weights").is_none());
+    assert!(
+        edited["meshes"][0]["primitives"][0]
+            .get("targets")
+            .is_none()
+    );
+    let names: Vec<&Value> = edited["animations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|animation| &animation["name"])
+        .collect();
+    assert_eq!(names, ["bend", "pan"]);
+}
+
+#[test]
+fn a_file_does_not_grow_from_save_to_save() {
+    let glb = Character::new().glb();
+    let mut sizes = Vec::new();
+    let mut last = glb;
+    for step in 1..6 {
+        let asset = read(&last);
+        let height = Vec3::Y * step as f32;
+        let target = Target::from_dense("raise", [Vec3::ZERO, Vec3::ZERO, height, height]);
+        let mut targets = asset.rig().unwrap().targets().to_vec();
+        targets.retain(|target| target.name != "raise");
+        targets.push(target);
+        last = gltf::write(&asset.with_targets(&targets).unwrap()).bytes;
+        sizes.push((
+            last.len(),
+            parts(&last).0["accessors"].as_array().unwrap().len(),
+        ));
+    }
+
+    // The first save adds the target; the later ones replace it.
+    let (bytes, accessors) = sizes[1];
+    for &(later, count) in &sizes[2..] {
+        assert!(later <= bytes, "{sizes:?}");
+        assert_eq!(count, accessors);
+    }
+}
+
+#[test]
+fn a_new_clip_joins_those_of_the_file_and_is_the_main_one() {
+    let asset = read(&Character::new().glb());
+    let track = WeightTrack::new(
+        vec![0.0, 0.5],
+        vec![vec![0.25], vec![1.0]],
+        Interpolation::Linear,
+    )
+    .unwrap();
+    let mut clip = Animation::new("laugh", 2);
+    clip.frames_per_second = 2.0;
+    let saved = gltf::write(&asset.with_weight_clip(clip, &track).unwrap());
+    let (edited, _) = parts(&saved.bytes);
+
+    let names: Vec<&Value> = edited["animations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|animation| &animation["name"])
+        .collect();
+    assert_eq!(names, ["bend", "grin", "pan", "laugh"]);
+
+    let again = read(&saved.bytes);
+    assert_eq!(again.main_clip.as_deref(), Some("laugh"));
+    let grin = again.part("grin").unwrap().clip().unwrap();
+    assert_eq!(
+        grin.frames(),
+        asset.part("grin").unwrap().clip().unwrap().frames()
+    );
+    let positions = again.frame_positions(0).unwrap();
+    assert_eq!(positions, asset.rig().unwrap().evaluate(&[0.25]));
+}
+
+#[test]
+fn positions_of_frames_move_with_the_scale_of_the_scene() {
+    // The node above the body scales by two, so that the scene is twice the stored size.
+    let mut character = Character::new();
+    character.document["nodes"][1]
+        .as_object_mut()
+        .unwrap()
+        .remove("skin");
+    let asset = read(&character.glb());
+    let rest = asset.mesh().unwrap().positions().to_vec();
+    assert_eq!(rest[2], DVec3::new(2.0, 2.0, 0.0));
+
+    let lifted: Vec<DVec3> = rest.iter().map(|p| *p + DVec3::Z * 3.0).collect();
+    let moved = asset
+        .with_point_clip(Animation::new("lift", 2), &[rest, lifted.clone()])
+        .unwrap();
+    let again = read(&gltf::write(&moved).bytes);
+    assert_eq!(again.frame_positions(1).unwrap(), lifted);
+    assert_eq!(again.target_names(), ["smile"]);
+}
+
+#[test]
+fn a_motion_of_the_object_as_a_whole_survives_nodes_above_it() {
+    use pliant_io::PlacementTrack;
+    use pliant_mesh::glam::DAffine3;
+
+    let mut character = Character::new();
+    character.document["nodes"][1]
+        .as_object_mut()
+        .unwrap()
+        .remove("skin");
+    let mut asset = read(&character.glb());
+    let mut motion = Motion::new(0, Shape::Rest);
+    motion.placement = Some(PlacementTrack {
+        times_secs: vec![0.0, 1.0],
+        moved_from_rest: vec![
+            DAffine3::IDENTITY,
+            DAffine3::from_rotation_z(0.5) * DAffine3::from_translation(DVec3::X),
+        ],
+    });
+    let mut clip = Animation::new("turn", 2);
+    clip.frames_per_second = 1.0;
+    clip.motions = vec![motion];
+    asset.clips = vec![clip];
+
+    let expected = asset.frame_positions(1).unwrap();
+    let again = read(&gltf::write(&asset).bytes);
+    for (a, b) in again.frame_positions(1).unwrap().iter().zip(&expected) {
+        assert!(a.distance(*b) < 1e-6, "{a} {b}");
+    }
+}
+
+#[test]
+fn a_changed_motion_of_joints_is_written_relative_to_their_nodes() {
+    let asset = read(&Character::new().glb());
+    let mut bent = asset.part("bend").unwrap();
+    let clip = &mut bent.clips[0];
+    let track = clip.motions[0].skin.as_mut().unwrap();
+    let mut motions = track.motions.to_vec();
+    motions.reverse();
+    track.motions = motions.into();
+
+    let expected = bent.clip().unwrap();
+    let again = read(&gltf::write(&bent).bytes).part("bend").unwrap();
+    let found = again.clip().unwrap();
+    assert_eq!(found.frames().len(), expected.frames().len());
+    for (a, b) in found
+        .frames()
+        .iter()
+        .flatten()
+        .zip(expected.frames().iter().flatten())
+    {
+        assert!(a.distance(*b) < 1e-6, "{a} {b}");
+    }
+}
+
+#[test]
+fn buffers_and_images_in_other_files_are_put_into_the_file() {
+    struct Folder(Vec<u8>);
+    impl pliant_io::FileProvider for Folder {
+        fn read(&self, uri: &str) -> Result<Vec<u8>, pliant_io::IoError> {
+            match uri {
+                "body.bin" => Ok(self.0.clone()),
+                "face.png" => Ok(b"\x89PNG in a file".to_vec()),
+                _ => NoFiles.read(uri),
+            }
+        }
+    }
+
+    let mut character = Character::new();
+    character.document["images"] = json!([{"uri": "face.png"}, {"uri": "missing.png"}]);
+    character.document["buffers"] =
+        json!([{"uri": "body.bin", "byteLength": character.binary.len()}]);
+    let text = character.document.to_string();
+    let asset = gltf::read(text.as_bytes(), &Folder(character.binary.clone())).unwrap();
+    let saved = gltf::write(&asset);
+
+    let (document, binary) = parts(&saved.bytes);
+    assert_eq!(
+        document["buffers"],
+        json!([{"byteLength": character.binary.len()}])
+    );
+    assert_eq!(binary[..character.binary.len()], character.binary);
+    let uri = document["images"][0]["uri"].as_str().unwrap();
+    assert!(uri.starts_with("data:image/png;base64,"));
+    assert_eq!(
+        saved.left_out,
+        ["image 'missing.png', whose file was not found"]
+    );
+    assert_eq!(read(&saved.bytes).target_names(), ["smile"]);
+}
+
+fn data(name: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(std::env::var_os("PLIANT_DATA")?).join(name);
+    path.exists().then_some(path)
+}
+
+#[test]
+fn real_characters_keep_their_parts_when_a_target_is_added() {
+    for name in [
+        "facecap-head/facecap.glb",
+        "facecap-head/facecap-plain.glb",
+        "morph-glb/RobotExpressive.glb",
+        "morph-glb/Horse.glb",
+        "hands/generic-hand-right.glb",
+    ] {
+        let Some(path) = data(name) else {
+            eprintln!("skipped: {name} is not in PLIANT_DATA");
+            continue;
+        };
+        let bytes = std::fs::read(&path).unwrap();
+        let asset = load(path.to_str().unwrap(), &LoadOptions::default()).unwrap();
+        assert!(gltf::write(&asset).bytes == bytes, "{name} is not the same");
+
+        let rig = asset.rig().unwrap();
+        let lift = vec![Vec3::Y * 0.01; rig.neutral().vertex_count()];
+        let mut targets = rig.targets().to_vec();
+        targets.push(Target::from_dense("lift", lift));
+        let changed = asset.with_targets(&targets).unwrap();
+        let saved = gltf::write(&changed).bytes;
+
+        let (before, _) = parts(&bytes);
+        let (edited, _) = parts(&saved);
+        assert_eq!(untouched(&edited), untouched(&before), "{name}");
+        assert_eq!(edited["images"], before["images"], "{name}");
+        let counts = |document: &Value| document["animations"].as_array().map_or(0, Vec::len);
+        assert_eq!(counts(&edited), counts(&before), "{name}");
+
+        let again = read(&saved);
+        assert_eq!(again.target_names(), changed.target_names(), "{name}");
+        for (a, b) in again.objects.iter().zip(&changed.objects) {
+            assert_eq!(a.skin, b.skin, "{name}");
+            assert_eq!(a.rig.neutral().positions(), b.rig.neutral().positions());
+        }
+        for k in 0..asset.clips.len() {
+            let last = asset.clips[k].frame_count - 1;
+            let found = again.clip_positions(k, last).unwrap();
+            let expected = asset.clip_positions(k, last).unwrap();
+            for (a, b) in found.iter().zip(&expected) {
+                assert!(
+                    a.distance(*b) <= 1e-5 * (1.0 + b.length()),
+                    "{name} clip {k}"
+                );
+            }
+        }
+    }
+}
