@@ -39,7 +39,7 @@ pub use invert::{FitError, Inverse, InverseReport, InvertOptions, Inverter, Mark
 pub use model::{
     Activation, ActivationDerivative, Combination, CombinationSettings, Driver, EvaluatedPose,
     Evaluator, InBetween, InBetweenSettings, Influence, Joint, Limits, Path, ReorderedTarget, Rig,
-    RigSettings, Rule, Skeleton, Skin, Slider, SliderGroup, Target, all_groups,
+    RigSettings, Rule, Skeleton, Skin, Slider, SliderGroup, SliderId, Target, all_groups,
     find_reordered_targets,
 };
 pub use names::{
