@@ -47,6 +47,6 @@ pub use remeshing::{
 };
 pub use surface::{
     Bounds, Corner, CornerLayer, FaceLabels, Mesh, MeshBuilder, MeshReport, Rows, SurfacePoint,
-    Topology, TrianglePoint, VertexLayer, VertexNormals, triangle_area, triangle_normal,
+    Topology, TrianglePoint, VertexId, VertexLayer, VertexNormals, triangle_area, triangle_normal,
     triangle_normals, vertex_normals, vertex_normals_into,
 };

@@ -93,7 +93,7 @@ fn warm(scene: Scene, side: usize) -> Touch {
         .with_pins(pins);
 
     let patch = SoftPatch {
-        center: side * (side / 2) + side / 2,
+        center: (side * (side / 2) + side / 2).into(),
         radius: 2.0,
     };
 
@@ -164,7 +164,7 @@ fn discs(criterion: &mut Criterion) {
 
     for radius in [1.0, 3.0, 6.0, 9.0, 12.0] {
         let patch = [SoftPatch {
-            center: 4851,
+            center: 4851.into(),
             radius,
         }];
 
@@ -197,7 +197,7 @@ fn steps(criterion: &mut Criterion) {
             let mut touch = Touch::new(
                 &sheet,
                 &[SoftPatch {
-                    center: 4851,
+                    center: 4851.into(),
                     radius,
                 }],
                 &options,

@@ -149,7 +149,10 @@ fn read(folder: &Path) -> KnownClip {
         .zip(pairs.chunks_exact(2))
         .map(|(shape, pair)| Combination {
             name: shape.name.clone(),
-            drivers: pair.iter().map(|&k| Driver::Slider(k as usize)).collect(),
+            drivers: pair
+                .iter()
+                .map(|&k| Driver::Slider((k as usize).into()))
+                .collect(),
             rule: Rule::Product,
             vertices: shape.vertices.clone(),
             deltas: shape.deltas.clone(),

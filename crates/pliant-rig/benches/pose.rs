@@ -200,7 +200,7 @@ fn combined(subject: &Subject) -> Rig {
             ),
         );
 
-        let drivers = vec![Driver::Slider(i), Driver::Slider(j)];
+        let drivers = vec![Driver::Slider(i.into()), Driver::Slider(j.into())];
         Combination {
             name: format!("pair {k}"),
             drivers,

@@ -39,8 +39,8 @@ pub use invert::{FitError, Inverse, InverseReport, InvertOptions, Inverter, Mark
 pub use model::{
     Activation, ActivationDerivative, Combination, CombinationSettings, Driver, EvaluatedPose,
     Evaluator, FlatRig, InBetween, InBetweenSettings, Influence, Joint, Limits, Path,
-    ReorderedTarget, Rig, RigSettings, Rule, Skeleton, Skin, Slider, SliderGroup, StoredSliders,
-    Target, all_groups, find_reordered_targets,
+    ReorderedTarget, Rig, RigSettings, Rule, Skeleton, Skin, Slider, SliderGroup, SliderId,
+    StoredSliders, Target, all_groups, find_reordered_targets,
 };
 pub use names::{
     MatchKind, NameMap, NamePair, Side, SliderName, Vocabulary, did_you_mean, match_names,

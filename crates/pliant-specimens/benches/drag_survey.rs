@@ -171,7 +171,7 @@ fn tell(rig: &Rig, grab: &Grab<'_>, pose: &Pose, vertex: usize, way: DVec3) {
     let words = moves.iter().map(|m| {
         format!(
             "{} {:.2} ({:.0} %)",
-            rig.targets()[m.slider].name,
+            rig.targets()[m.slider.index()].name,
             m.to,
             100.0 * m.shares[0].of_goal
         )

@@ -12,6 +12,7 @@ use std::sync::{Arc, mpsc};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use eframe::egui::{Pos2, Rect, pos2};
+use pliant::mesh::VertexId;
 use pliant::mesh::glam::DVec3;
 use pliant::rig::{Aim, Evaluator, Grab, Pin, Poser, Range};
 use pliant_studio::engine::character::{
@@ -30,7 +31,7 @@ use pliant_studio::view::{Model, Scene, View};
 struct Face {
     name: &'static str,
     loaded: Arc<LoadedAsset>,
-    vertex: u32,
+    vertex: VertexId,
     view: View,
 }
 
@@ -56,7 +57,7 @@ impl Face {
         Self {
             name,
             loaded,
-            vertex,
+            vertex: VertexId::new(vertex),
             view: View {
                 camera,
                 rect: Rect::from_min_max(Pos2::ZERO, pos2(1200.0, 1000.0)),
@@ -75,7 +76,7 @@ impl Face {
     }
 
     fn place(&self) -> DVec3 {
-        self.loaded.rig.neutral().positions()[self.vertex as usize]
+        self.loaded.rig.neutral().positions()[self.vertex.index()]
     }
 
     /// Where the pin goes in the `k`-th frame of a small circle of the user.
@@ -183,7 +184,7 @@ fn frame(face: &Face, state: &FrameState, history: &mut History, k: u64) -> Vec<
 }
 
 fn grab<'p>(poser: &'p Poser<'_>, face: &Face) -> Grab<'p> {
-    let pin = Pin::hold(face.vertex as usize).with_aim(face.aim());
+    let pin = Pin::hold(face.vertex).with_aim(face.aim());
     poser
         .grab(
             &[],

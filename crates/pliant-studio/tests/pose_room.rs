@@ -8,6 +8,7 @@ use eframe::egui::accesskit::Role;
 use eframe::egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2, vec2};
 use egui_kittest::kittest::Queryable;
 use journey::Journey;
+use pliant::mesh::VertexId;
 use pliant::mesh::glam::{DVec3, Vec3};
 use pliant::rig::Rig;
 use pliant_studio::engine::library;
@@ -165,7 +166,7 @@ fn a_mouth_corner_dragged_up_is_a_smile_and_one_step() {
 
     assert_eq!(
         document.pose.pins,
-        [PinMark::new(LEFT_MOUTH_CORNER)],
+        [PinMark::new(VertexId::new(LEFT_MOUTH_CORNER))],
         "a pin that arrived rides on the skin"
     );
     posing.journey.picture("pose_smile");
@@ -310,7 +311,7 @@ fn a_held_pin_keeps_its_place() {
     };
 
     posing.click_at(posing.on_screen(LEFT_MOUTH_CORNER));
-    let corner = posing.journey.document().pose.pins[0].vertex;
+    let corner = posing.journey.document().pose.pins[0].vertex.get();
     let before = posing.place(corner);
     posing.drag(LOWER_LIP, vec2(0.0, 30.0));
 
@@ -377,7 +378,7 @@ fn a_stroke_raises_the_brow_and_its_pins_can_be_adjusted() {
     posing.journey.redo();
     assert_eq!(posing.journey.document(), document);
 
-    let pin = document.pose.pins[1].vertex;
+    let pin = document.pose.pins[1].vertex.get();
     posing.drag(pin, vec2(0.0, -12.0));
     assert_eq!(
         posing.journey.document().pose.pins.len(),
@@ -499,7 +500,7 @@ fn the_residual_layer_becomes_a_target() {
 
 #[test]
 fn a_failing_worker_is_reported_and_the_document_stays() {
-    let nowhere = DraggedPin::new(u32::MAX, DVec3::ONE, pliant::rig::Aim::Point);
+    let nowhere = DraggedPin::new(VertexId::new(u32::MAX), DVec3::ONE, pliant::rig::Aim::Point);
     let pull = Pull {
         pins: vec![nowhere],
         ..Pull::default()
@@ -540,7 +541,7 @@ fn examples_fit_their_rig() {
                 .pose
                 .pins
                 .iter()
-                .all(|pin| (pin.vertex as usize) < loaded.rig.neutral().vertex_count()),
+                .all(|pin| pin.vertex.index() < loaded.rig.neutral().vertex_count()),
             "{name}"
         );
 

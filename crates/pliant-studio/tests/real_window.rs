@@ -230,7 +230,7 @@ fn a_ball_presses_the_cheek() {
     };
 
     let before = person.look("window_cheek");
-    let center = person.map.document().touch.patches[0].center as usize;
+    let center = person.map.document().touch.patches[0].center.index();
     let at = person.vertex("specimen:head", center);
     person.screen.press("p");
     person.drag(at, vec2(-12.0, 8.0));

@@ -198,7 +198,7 @@ fn a_cheek_is_brushed_pressed_released_and_baked() {
     person.brush();
     let patches = person.document().touch.patches;
     assert_eq!(patches.len(), 1);
-    assert_eq!(patches[0].center as usize, CHEEK);
+    assert_eq!(patches[0].center.index(), CHEEK);
     assert!((patches[0].radius - RADIUS).abs() < 0.02, "{patches:?}");
     assert_eq!(person.farthest(), 0.0, "nothing touches the skin yet");
 
@@ -386,7 +386,7 @@ fn a_held_press_becomes_a_slider_and_a_pull_is_released() {
 
     let touched = person.touched();
     let pull = person.document().touch.pull.unwrap();
-    let vertex = pull.vertex as usize;
+    let vertex = pull.vertex.index();
     let wanted = person.shape[vertex] + DVec3::from_array(pull.offset);
 
     assert!(

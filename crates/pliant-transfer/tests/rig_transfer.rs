@@ -113,7 +113,7 @@ fn rig(columns: usize) -> Rig {
     });
     let combination = Combination {
         name: "lid_bulge".into(),
-        drivers: vec![Driver::Slider(0), Driver::Slider(1)],
+        drivers: vec![Driver::Slider(0.into()), Driver::Slider(1.into())],
         rule: Rule::Lowest,
         vertices: both.vertices,
         deltas: both.deltas,
@@ -143,12 +143,12 @@ fn rig(columns: usize) -> Rig {
 
     let group = SliderGroup {
         name: "all".into(),
-        sliders: vec![0, 1],
+        sliders: vec![0.into(), 1.into()],
     };
 
     rig.with_groups(vec![group])
         .unwrap()
-        .with_exclusive_pairs(vec![[0, 1]])
+        .with_exclusive_pairs(vec![[0.into(), 1.into()]])
         .unwrap()
 }
 

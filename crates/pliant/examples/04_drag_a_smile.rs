@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .explain(&pose)
         .moves
         .iter()
-        .map(|m| format!("{} {:.2}", rig.targets()[m.slider].name, m.to))
+        .map(|m| format!("{} {:.2}", rig.targets()[m.slider.index()].name, m.to))
         .collect();
 
     println!(

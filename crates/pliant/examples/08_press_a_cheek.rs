@@ -11,12 +11,12 @@ use pliant::rig::{Clip, Target};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let rig = pliant::load("specimen:head")?.rig()?;
     let mut weights = vec![0.0; rig.targets().len()];
-    weights[rig.slider_named("mouthSmileLeft")?] = 0.8;
+    weights[rig.slider_named("mouthSmileLeft")?.index()] = 0.8;
 
     let smiling = rig.neutral().posed(rig.evaluate(&weights))?;
 
     let cheek = SoftPatch {
-        center: 2134,
+        center: 2134.into(),
         radius: 4.0,
     };
     let mut touch = Touch::new(&smiling, &[cheek], &TouchOptions::default())?; // once per patch

@@ -175,7 +175,7 @@ fn the_rigid_motion_of_a_nodding_head_is_recovered() {
 fn only_moving_sliders_get_keys() {
     let folder = folder();
     let (rig, _, clip) = performance();
-    let blink = rig.slider_named("eyeBlinkLeft").unwrap();
+    let blink = rig.slider_named("eyeBlinkLeft").unwrap().index();
     let pose = |weight: f64| {
         let mut weights = vec![0.0; rig.targets().len()];
         weights[blink] = weight;
@@ -223,7 +223,7 @@ fn only_moving_sliders_get_keys() {
 fn markers_on_a_few_vertices_move_the_right_sliders() {
     let folder = folder();
     let (rig, _, clip) = performance();
-    let jaw = rig.slider_named("jawOpen").unwrap();
+    let jaw = rig.slider_named("jawOpen").unwrap().index();
     let mut weights = vec![0.0; rig.targets().len()];
 
     weights[jaw] = 0.5;

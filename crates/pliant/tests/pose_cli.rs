@@ -17,7 +17,10 @@ fn head() -> Rig {
 /// The vertex of the head that a slider moves most.
 fn moved_most(slider: &str) -> usize {
     let rig = head();
-    let target = &rig.targets()[rig.slider_named(slider).expect("a slider of the head")];
+    let target = &rig.targets()[rig
+        .slider_named(slider)
+        .expect("a slider of the head")
+        .index()];
     let (k, _) = target
         .deltas
         .iter()
@@ -218,7 +221,7 @@ fn a_layer_as_an_in_between_changes_the_path_of_its_slider() {
         .unwrap()
         .rig()
         .unwrap();
-    let slider = rig.slider_named("browOuterUpLeft").unwrap();
+    let slider = rig.slider_named("browOuterUpLeft").unwrap().index();
 
     assert!(
         rig.targets()[slider]

@@ -44,8 +44,11 @@ impl HeadSketch {
 
     /// The vertex that a slider moves most.
     fn moved_most(&self, slider: &str) -> usize {
-        let target =
-            &self.rig.targets()[self.rig.slider_named(slider).expect("a slider of the head")];
+        let target = &self.rig.targets()[self
+            .rig
+            .slider_named(slider)
+            .expect("a slider of the head")
+            .index()];
         let lengths = target.deltas.iter().map(|d| d.length());
         let (k, _) = lengths
             .enumerate()

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use pliant_mesh::glam::{DVec3, DVec4};
 use pliant_mesh::{CornerLayer, FaceLabels, Mesh, MeshBuilder, VertexLayer};
-use pliant_rig::{Combination, Driver, InBetween, Rig, RigError, Slider, SliderGroup, Target};
+use pliant_rig::{
+    Combination, Driver, InBetween, Rig, RigError, Slider, SliderGroup, SliderId, Target,
+};
 
 use crate::{Asset, IoError, Object};
 
@@ -83,13 +85,14 @@ impl Asset {
 
         let mut sliders = merged.sliders().to_vec();
         let mut groups: Vec<SliderGroup> = Vec::new();
-        let mut exclusive: Vec<[usize; 2]> = Vec::new();
+        let mut exclusive: Vec<[SliderId; 2]> = Vec::new();
         let mut combinations: Vec<Combination> = Vec::new();
         for (object, indices) in self.objects.iter().zip(&self.file_indices()) {
             let rig = &object.rig;
-            let slider_of = |own: usize| index_of[rig.targets()[own].name.as_str()];
+            let slider_of =
+                |own: SliderId| SliderId::from(index_of[rig.targets()[own.index()].name.as_str()]);
             for (own, slider) in rig.sliders().iter().enumerate() {
-                let known = &mut sliders[slider_of(own)];
+                let known = &mut sliders[slider_of(own.into()).index()];
                 if *known == Slider::default() {
                     *known = slider.clone();
                 }
@@ -212,7 +215,7 @@ fn join_combinations(
     merged: &mut Vec<Combination>,
     rig: &Rig,
     file_indices: &[u32],
-    slider_of: impl Fn(usize) -> usize,
+    slider_of: impl Fn(SliderId) -> SliderId,
 ) {
     let mut index_of: Vec<usize> = Vec::with_capacity(rig.combinations().len());
     for combination in rig.combinations() {

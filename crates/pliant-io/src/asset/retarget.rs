@@ -115,7 +115,7 @@ fn part_of_rig(rig: &Rig, object: &Object, indices: &[u32], idle: bool) -> Resul
     for (c, combination) in combinations.iter().enumerate() {
         if !combination.vertices.is_empty() {
             for slider in rig.drivers_of(c) {
-                needed[slider] = true;
+                needed[slider.index()] = true;
             }
         }
     }
@@ -327,7 +327,7 @@ mod tests {
 
         let both = Combination {
             name: "both".into(),
-            drivers: vec![Driver::Slider(0), Driver::Slider(1)],
+            drivers: vec![Driver::Slider(0.into()), Driver::Slider(1.into())],
             rule: Rule::Product,
             vertices: vec![3],
             deltas: vec![Vec3::Y],

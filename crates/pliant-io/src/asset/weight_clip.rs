@@ -1,6 +1,6 @@
 //! An asset with a new clip of slider weights, split into its objects.
 
-use pliant_rig::{RigError, Target, WeightTrack};
+use pliant_rig::{RigError, SliderId, Target, WeightTrack};
 
 use crate::{Animation, Asset, IoError, Motion, Shape};
 
@@ -43,12 +43,10 @@ impl Asset {
             }
 
             let slider_of = |target: &Target| {
-                names
-                    .iter()
-                    .position(|known| *known == target.name)
-                    .expect("every target has its name in the list")
+                let index = names.iter().position(|known| *known == target.name);
+                SliderId::from(index.expect("every target has its name in the list"))
             };
-            let sliders: Vec<usize> = targets.iter().map(slider_of).collect();
+            let sliders: Vec<SliderId> = targets.iter().map(slider_of).collect();
             let shape = Shape::Weights(track.of_sliders(&sliders));
 
             let motions = &mut animation.motions;

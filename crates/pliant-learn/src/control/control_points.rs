@@ -1,7 +1,7 @@
 //! Control points: the vertices whose positions drive a model.
 
-use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
+use pliant_mesh::{Mesh, VertexId};
 
 use crate::LearnError;
 use crate::surface::{across_components, distances_from, relax_from};
@@ -21,7 +21,8 @@ impl ControlPoints {
     /// # Errors
     /// Fewer than [`LEAST`](Self::LEAST) points, a vertex that does not exist or that is named
     /// twice.
-    pub fn new(mesh: &Mesh, vertices: &[usize]) -> Result<Self, LearnError> {
+    pub fn new(mesh: &Mesh, vertices: &[impl Into<VertexId> + Copy]) -> Result<Self, LearnError> {
+        let vertices: Vec<usize> = vertices.iter().map(|&v| v.into().index()).collect();
         if vertices.len() < Self::LEAST {
             return Err(LearnError::TooFewControlPoints {
                 found: vertices.len(),

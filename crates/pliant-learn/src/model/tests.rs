@@ -504,13 +504,13 @@ fn an_unreached_control_point_is_listed_with_its_error() {
         .unwrap();
 
     assert_eq!(
-        (worst.point, worst.vertex),
-        (7, model.control().vertices()[7] as usize)
+        (worst.point, worst.vertex.get()),
+        (7, model.control().vertices()[7])
     );
 
     assert_eq!(
         worst.error,
-        found[worst.vertex].distance(goals[7]) / model.examples().longest_side()
+        found[worst.vertex.index()].distance(goals[7]) / model.examples().longest_side()
     );
 }
 

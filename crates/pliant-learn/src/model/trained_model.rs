@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use pliant_mesh::glam::DVec3;
-use pliant_mesh::{Mesh, Progress};
+use pliant_mesh::{Mesh, Progress, VertexId};
 use pliant_rig::Skin;
 
 use super::confidence::Calibration;
@@ -45,7 +45,7 @@ pub struct UnreachedControlPoint {
     /// Its index in the list of control points, counted from 0.
     pub point: usize,
     /// Its vertex.
-    pub vertex: usize,
+    pub vertex: VertexId,
     /// The distance from its goal, over the longest side of the reference pose.
     pub error: f64,
 }
@@ -306,13 +306,12 @@ impl Model {
         let vertices = self.data.control.vertices();
         let mut unreached = Vec::new();
         for (point, (&vertex, goal)) in vertices.iter().zip(control).enumerate() {
-            let vertex = vertex as usize;
             // Relative to the size of the reference, like all errors.
-            let error = positions[vertex].distance(*goal) / side;
+            let error = positions[vertex as usize].distance(*goal) / side;
             if error > tolerance {
                 unreached.push(UnreachedControlPoint {
                     point,
-                    vertex,
+                    vertex: VertexId::new(vertex),
                     error,
                 });
             }

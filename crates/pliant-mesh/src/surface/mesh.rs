@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 use glam::{DVec2, DVec3, DVec4};
 
-use crate::{Bounds, MeshError, Topology};
+use crate::{Bounds, MeshError, Topology, VertexId};
 
 /// A polygon mesh in the vertex and face order of its file.
 ///
@@ -525,7 +525,8 @@ impl Mesh {
     }
 
     /// Declines a vertex index that the mesh does not have.
-    pub fn require_vertex(&self, vertex: usize) -> Result<(), MeshError> {
+    pub fn require_vertex(&self, vertex: impl Into<VertexId>) -> Result<(), MeshError> {
+        let vertex = vertex.into().index();
         let vertices = self.positions.len();
         if vertex < vertices {
             Ok(())

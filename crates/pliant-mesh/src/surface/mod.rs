@@ -5,6 +5,7 @@
 //! - [`mesh_report`]: counts of defects, for `pliant info`
 //! - [`bounds`], [`measure`], [`normals`], [`vertex_means`]: sizes, areas, normals, averages
 //! - [`surface_point`]: points on vertices and in triangles
+//! - [`vertex_id`]: the index of a vertex as a type
 
 pub(crate) mod bounds;
 pub(crate) mod measure;
@@ -13,6 +14,7 @@ pub(crate) mod mesh_report;
 pub(crate) mod normals;
 pub(crate) mod surface_point;
 pub(crate) mod topology;
+pub(crate) mod vertex_id;
 pub(crate) mod vertex_means;
 
 pub use bounds::Bounds;
@@ -22,3 +24,4 @@ pub use mesh_report::MeshReport;
 pub use normals::{VertexNormals, triangle_normals, vertex_normals, vertex_normals_into};
 pub use surface_point::{SurfacePoint, TrianglePoint};
 pub use topology::{Rows, Topology};
+pub use vertex_id::VertexId;

@@ -12,6 +12,7 @@ use pliant_linalg::DisjointSets;
 
 use std::sync::OnceLock;
 
+use crate::VertexId;
 use crate::surface::measure::distinct_corners;
 
 /// Lists of varying length, stored one after the other.
@@ -167,15 +168,16 @@ impl Topology {
 
     /// Vertices at graph distance one or two of `vertex`, ascending, without itself.
     #[must_use]
-    pub fn two_ring(&self, vertex: usize) -> Vec<u32> {
-        let ring = self.vertex_neighbors.row(vertex);
+    pub fn two_ring(&self, vertex: impl Into<VertexId>) -> Vec<u32> {
+        let vertex = vertex.into();
+        let ring = self.vertex_neighbors.row(vertex.index());
         let mut both: Vec<u32> = ring.to_vec();
         for &neighbor in ring {
             both.extend(
                 self.vertex_neighbors
                     .row(neighbor as usize)
                     .iter()
-                    .filter(|&&v| v as usize != vertex),
+                    .filter(|&&v| v != vertex.get()),
             );
         }
 

@@ -1,7 +1,7 @@
 //! A ball that presses skin, as a collider and in pictures.
 
 use pliant_mesh::glam::DVec3;
-use pliant_mesh::{Mesh, shapes, vertex_normals};
+use pliant_mesh::{Mesh, VertexId, shapes, vertex_normals};
 use pliant_physics::{Collider, Obstacle, ObstacleMotion, PhysicsError, TouchCollider};
 use pliant_view::{Color, Material, Scene};
 
@@ -27,7 +27,8 @@ impl PressingBall {
     /// A ball above a vertex that moves against the vertex normal until it is `depth` inside the
     /// surface.
     #[must_use]
-    pub fn above(mesh: &Mesh, vertex: usize, radius: f64, depth: f64) -> Self {
+    pub fn above(mesh: &Mesh, vertex: impl Into<VertexId>, radius: f64, depth: f64) -> Self {
+        let vertex = vertex.into().index();
         let position = mesh.positions()[vertex];
         let normal = vertex_normals(mesh)[vertex];
         let gap = GAP * radius;

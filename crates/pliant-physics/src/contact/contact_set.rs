@@ -159,7 +159,7 @@ impl ContactSet {
     ) -> usize {
         let found: BTreeMap<u32, &Contact> = contacts
             .iter()
-            .map(|contact| (contact.vertex, contact))
+            .map(|contact| (contact.vertex.get(), contact))
             .collect();
 
         // Present contacts stay, change or are released.
@@ -189,14 +189,15 @@ impl ContactSet {
             FrictionState::Sliding
         };
         for contact in contacts {
-            if contact.depth > tolerance.length && !self.contains(contact.vertex) {
+            let vertex = contact.vertex.get();
+            if contact.depth > tolerance.length && !self.contains(vertex) {
                 let point = ContactPoint {
                     point: contact.point,
                     normal: contact.normal,
                     friction_state,
                     tilts: 0,
                 };
-                self.points.insert(contact.vertex, point);
+                self.points.insert(vertex, point);
                 changes += 1;
             }
         }

@@ -409,7 +409,7 @@ mod tests {
             ..TouchJob::new(
                 mesh,
                 vec![SoftPatch {
-                    center: nearest,
+                    center: nearest.into(),
                     radius: 0.8,
                 }],
             )

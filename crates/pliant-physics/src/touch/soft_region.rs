@@ -20,7 +20,7 @@
 //! an edge. Several patches form one region; where they overlap, a vertex belongs to the patch in
 //! which it is softer.
 
-use pliant_mesh::{ExactGeodesics, HeatGeodesics, Mesh, MeshError, SurfacePoint};
+use pliant_mesh::{ExactGeodesics, HeatGeodesics, Mesh, MeshError, SurfacePoint, VertexId};
 
 use crate::PhysicsError;
 
@@ -35,7 +35,7 @@ const BEYOND: f64 = 0.5;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SoftPatch {
     /// The vertex at its centre.
-    pub center: usize,
+    pub center: VertexId,
     /// Its geodesic radius, in the unit of the mesh.
     pub radius: f64,
 }
@@ -84,8 +84,7 @@ impl SoftRegion {
         patches: &[SoftPatch],
     ) -> Result<Self, PhysicsError> {
         Self::gather(mesh, patches, |patch| {
-            let disc =
-                geodesics.disc(&[SurfacePoint::Vertex(patch.center as u32)], patch.radius)?;
+            let disc = geodesics.disc(&[SurfacePoint::Vertex(patch.center.get())], patch.radius)?;
             Ok(disc.vertices.into_iter().zip(disc.distances).collect())
         })
     }
@@ -102,7 +101,7 @@ impl SoftRegion {
         patches: &[SoftPatch],
     ) -> Result<Self, PhysicsError> {
         Self::gather(mesh, patches, |patch| {
-            let distances = heat.distances(&[SurfacePoint::Vertex(patch.center as u32)])?;
+            let distances = heat.distances(&[SurfacePoint::Vertex(patch.center.get())])?;
             Ok((0..)
                 .zip(distances)
                 .filter(|&(_, distance)| distance <= patch.radius)
@@ -179,10 +178,8 @@ impl SoftRegion {
 
     /// The index of a vertex among the soft ones.
     #[must_use]
-    pub fn node_of(&self, vertex: usize) -> Option<usize> {
-        self.vertices
-            .binary_search(&u32::try_from(vertex).ok()?)
-            .ok()
+    pub fn node_of(&self, vertex: impl Into<VertexId>) -> Option<usize> {
+        self.vertices.binary_search(&vertex.into().get()).ok()
     }
 
     /// The patches of the region.
@@ -251,11 +248,11 @@ impl SoftPatch {
         if mesh
             .topology()
             .vertex_triangles()
-            .row(self.center)
+            .row(self.center.index())
             .is_empty()
         {
             return Err(PhysicsError::PatchWithoutFace {
-                vertex: self.center,
+                vertex: self.center.index(),
             });
         }
 
@@ -265,7 +262,7 @@ impl SoftPatch {
     /// Whether `count` vertices are the whole component of the centre.
     fn is_whole(&self, mesh: &Mesh, count: usize) -> bool {
         let component_of = mesh.topology().component_of_vertex();
-        let part = component_of[self.center];
+        let part = component_of[self.center.index()];
         count == component_of.iter().filter(|&&p| p == part).count()
     }
 }
@@ -288,7 +285,7 @@ mod tests {
         let region = SoftRegion::select(
             &ball,
             &[SoftPatch {
-                center: 7,
+                center: 7.into(),
                 radius: 0.6,
             }],
         )
@@ -323,7 +320,7 @@ mod tests {
     fn the_heat_method_selects_the_same_disc_except_at_its_rim() {
         let ball = icosphere(4);
         let patch = [SoftPatch {
-            center: 7,
+            center: 7.into(),
             radius: 0.6,
         }];
         let heat = HeatGeodesics::factor(&ball, &pliant_mesh::HeatOptions::default()).unwrap();
@@ -364,11 +361,11 @@ mod tests {
         let ball = icosphere(4);
         let patches = [
             SoftPatch {
-                center: 0,
+                center: 0.into(),
                 radius: 0.8,
             },
             SoftPatch {
-                center: 1,
+                center: 1.into(),
                 radius: 1.1,
             },
         ];
@@ -397,7 +394,7 @@ mod tests {
         let region = SoftRegion::select(
             &ball,
             &[SoftPatch {
-                center: 3,
+                center: 3.into(),
                 radius: 50.0,
             }],
         )
@@ -414,7 +411,13 @@ mod tests {
         let ball = icosphere(1);
         for radius in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(matches!(
-                SoftRegion::select(&ball, &[SoftPatch { center: 0, radius }]),
+                SoftRegion::select(
+                    &ball,
+                    &[SoftPatch {
+                        center: 0.into(),
+                        radius
+                    }]
+                ),
                 Err(PhysicsError::PatchRadius { .. })
             ));
         }
@@ -423,7 +426,7 @@ mod tests {
             SoftRegion::select(
                 &ball,
                 &[SoftPatch {
-                    center: 999,
+                    center: 999.into(),
                     radius: 1.0
                 }]
             ),

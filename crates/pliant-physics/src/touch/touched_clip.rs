@@ -227,5 +227,5 @@ fn deep_vertices(
     contacts
         .into_iter()
         .filter(move |contact| contact.depth > RIGID_DEPTH * mean_edge)
-        .map(|contact| contact.vertex)
+        .map(|contact| contact.vertex.get())
 }

@@ -239,7 +239,11 @@ mod tests {
             };
             let edited = edit.apply(&curves, &[Limits::default(); 3]).unwrap();
 
-            assert_eq!(edited.moving(), [1], "keys only on the slider that changed");
+            assert_eq!(
+                edited.moving(),
+                [1.into()],
+                "keys only on the slider that changed"
+            );
             assert_eq!(edited.at(1, 2.0), 0.5);
             for outside in [0.0, 1.0, 1.25, 2.75, 4.0] {
                 assert_eq!(edited.at(1, outside), 0.0);

@@ -13,7 +13,7 @@
 //! **Departures.** Distances are differences of weight at one time, which is what a viewer sees. A
 //! slider that is always within `ε` of zero has no key; one within `ε` of another weight has one.
 
-use crate::{Interpolation, RigError, WeightTrack};
+use crate::{Interpolation, RigError, SliderId, WeightTrack};
 
 /// A weight at a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -113,16 +113,17 @@ impl KeyedCurves {
 
     /// The sliders that have keys.
     #[must_use]
-    pub fn moving(&self) -> Vec<usize> {
+    pub fn moving(&self) -> Vec<SliderId> {
         (0..self.sliders.len())
             .filter(|&slider| !self.sliders[slider].is_empty())
+            .map(SliderId::from)
             .collect()
     }
 
     /// The weight of one slider at one time.
     #[must_use]
-    pub fn at(&self, slider: usize, time_secs: f64) -> f64 {
-        value(&self.sliders[slider], time_secs)
+    pub fn at(&self, slider: impl Into<SliderId>, time_secs: f64) -> f64 {
+        value(&self.sliders[slider.into().index()], time_secs)
     }
 
     /// The same curves with a key of all weights wherever a slider has a key, and at both ends, as
@@ -248,7 +249,7 @@ mod tests {
     fn constant_sliders_have_at_most_one_key_and_linear_ones_only_their_corners() {
         let track = track(&[&[0.0; 5], &[0.25; 5], &[0.0, 0.5, 1.0, 0.5, 0.0]]);
         let curves = KeyedCurves::from_track(&track, 1e-9).unwrap();
-        assert_eq!(curves.moving(), [1, 2]);
+        assert_eq!(curves.moving(), [1, 2].map(SliderId::new));
         assert_eq!(
             curves.sliders().iter().map(Vec::len).collect::<Vec<_>>(),
             [0, 1, 3]

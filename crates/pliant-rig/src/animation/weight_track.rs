@@ -15,7 +15,7 @@
 //!
 //! **Departures.** Before the first key and after the last the weights are constant.
 
-use crate::RigError;
+use crate::{RigError, SliderId};
 
 /// How a track interpolates between keys.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -109,10 +109,10 @@ impl WeightTrack {
     /// # Panics
     /// If the track has no such slider.
     #[must_use]
-    pub fn of_sliders(&self, sliders: &[usize]) -> Self {
+    pub fn of_sliders(&self, sliders: &[SliderId]) -> Self {
         let pick = |rows: &[Vec<f64>]| {
             rows.iter()
-                .map(|row| sliders.iter().map(|&k| row[k]).collect())
+                .map(|row| sliders.iter().map(|k| row[k.index()]).collect())
                 .collect()
         };
 
@@ -243,7 +243,7 @@ mod tests {
             leaving: rows(-2.0),
         };
         let whole = WeightTrack::new(vec![0.0, 1.0], rows(5.0), cubic).unwrap();
-        let some = whole.of_sliders(&[2, 0]);
+        let some = whole.of_sliders(&[2, 0].map(SliderId::new));
 
         for time in [0.0, 0.3, 1.0] {
             assert_eq!(some.at(time), [whole.at(time)[2], whole.at(time)[0]]);

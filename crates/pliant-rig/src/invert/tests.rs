@@ -101,19 +101,19 @@ fn nonlinear_rig() -> Rig {
     let combinations = vec![
         corrective(
             "0_1",
-            vec![Driver::Slider(0), Driver::Slider(1)],
+            vec![Driver::Slider(0.into()), Driver::Slider(1.into())],
             Rule::Product,
             1,
         ),
         corrective(
             "0_1_4",
-            vec![Driver::Combination(0), Driver::Slider(4)],
+            vec![Driver::Combination(0), Driver::Slider(4.into())],
             Rule::Product,
             4,
         ),
         corrective(
             "2_5",
-            vec![Driver::Slider(2), Driver::Slider(5)],
+            vec![Driver::Slider(2.into()), Driver::Slider(5.into())],
             Rule::SmoothLowest,
             2,
         ),

@@ -166,7 +166,7 @@ impl Activation {
                 match *driver {
                     Driver::Slider(slider) => derivatives.push(ActivationDerivative {
                         shape,
-                        slider,
+                        slider: slider.index(),
                         value: outer,
                     }),
                     Driver::Combination(c) => {
@@ -191,7 +191,7 @@ fn driver_values(drivers: &[Driver], weights: &[f64], combined: &[f64], values: 
     values.clear();
     for driver in drivers {
         values.push(match *driver {
-            Driver::Slider(k) => weights.get(k).copied().unwrap_or(0.0),
+            Driver::Slider(k) => weights.get(k.index()).copied().unwrap_or(0.0),
             Driver::Combination(c) => combined[c],
         });
     }
@@ -470,9 +470,12 @@ mod tests {
         };
 
         let combinations = [
-            shape(vec![Driver::Slider(0), Driver::Slider(1)], Rule::Product),
             shape(
-                vec![Driver::Combination(0), Driver::Slider(2)],
+                vec![Driver::Slider(0.into()), Driver::Slider(1.into())],
+                Rule::Product,
+            ),
+            shape(
+                vec![Driver::Combination(0), Driver::Slider(2.into())],
                 Rule::SmoothLowest,
             ),
         ];

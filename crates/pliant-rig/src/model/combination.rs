@@ -21,11 +21,13 @@
 use pliant_mesh::glam::Vec3;
 use serde::{Deserialize, Serialize};
 
+use super::SliderId;
+
 /// What drives a combination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Driver {
-    /// A slider, by index.
-    Slider(usize),
+    /// A slider.
+    Slider(SliderId),
     /// A combination before this one, by index.
     Combination(usize),
 }

@@ -1,6 +1,6 @@
 //! Groups of sliders by the part of the face that their names mention.
 
-use super::{Rig, SliderGroup};
+use super::{Rig, SliderGroup, SliderId};
 use crate::names::{SliderName, Vocabulary, match_names};
 
 /// Parts of a face and the words that name them. A name belongs to the first part that has a word
@@ -54,7 +54,7 @@ fn by_part(names: &[&str]) -> Vec<SliderGroup> {
     // Only parts that have sliders become groups.
     let mut groups = Vec::new();
     for name in ORDER.iter().chain([&OTHER]) {
-        let sliders: Vec<usize> = (0..parts.len()).filter(|&k| parts[k] == *name).collect();
+        let sliders = ids_where(parts.len(), |k| parts[k] == *name);
         if !sliders.is_empty() {
             groups.push(SliderGroup {
                 name: (*name).into(),
@@ -85,11 +85,11 @@ fn part_of_synonym(name: &str) -> Option<&'static str> {
 
 fn with_others(mut groups: Vec<SliderGroup>, count: usize) -> Vec<SliderGroup> {
     let mut grouped = vec![false; count];
-    for &slider in groups.iter().flat_map(|group| &group.sliders) {
-        grouped[slider] = true;
+    for slider in groups.iter().flat_map(|group| &group.sliders) {
+        grouped[slider.index()] = true;
     }
 
-    let rest: Vec<usize> = (0..count).filter(|&k| !grouped[k]).collect();
+    let rest = ids_where(count, |k| !grouped[k]);
     if !rest.is_empty() {
         groups.push(SliderGroup {
             name: OTHER.into(),
@@ -98,6 +98,12 @@ fn with_others(mut groups: Vec<SliderGroup>, count: usize) -> Vec<SliderGroup> {
     }
 
     groups
+}
+
+/// The sliders of a rig with `count` of them that pass a test, ascending.
+fn ids_where(count: usize, test: impl Fn(usize) -> bool) -> Vec<SliderId> {
+    let indices = (0..count).filter(|&k| test(k));
+    indices.map(SliderId::from).collect()
 }
 
 #[cfg(test)]
@@ -123,7 +129,12 @@ mod tests {
     fn groups(rig: &Rig) -> Vec<(String, Vec<usize>)> {
         all_groups(rig)
             .into_iter()
-            .map(|group| (group.name, group.sliders))
+            .map(|group| {
+                (
+                    group.name,
+                    group.sliders.iter().map(|k| k.index()).collect(),
+                )
+            })
             .collect()
     }
 
@@ -159,7 +170,7 @@ mod tests {
     fn a_rig_s_own_groups_go_first_and_none_is_left_out() {
         let own = SliderGroup {
             name: "mine".into(),
-            sliders: vec![2, 0],
+            sliders: [2, 0].map(SliderId::new).to_vec(),
         };
         let groups = groups(&rig(&["jawOpen", "b", "c"]).with_groups(vec![own]).unwrap());
 

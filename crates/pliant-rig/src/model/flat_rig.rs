@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::{
     Combination, CombinationSettings, Driver, InBetweenSettings, Interpolation, Limits, Path, Rig,
-    RigError, RigSettings, Target, WeightTrack,
+    RigError, RigSettings, SliderId, Target, WeightTrack,
 };
 
 /// A rig whose shapes are all targets, with the settings that make it the original rig again.
@@ -210,20 +210,20 @@ impl StoredSliders {
 
 /// Limits, locks, paths, groups and exclusive pairs of a rig by name.
 fn slider_settings(rig: &Rig) -> RigSettings {
-    let name = |slider: usize| rig.targets()[slider].name.clone();
+    let name = |slider: SliderId| rig.targets()[slider.index()].name.clone();
     let mut settings = RigSettings::default();
     for (k, slider) in rig.sliders().iter().enumerate() {
         if slider.limits != Limits::default() {
             // JSON has no infinity.
             let finite = |x: f64| x.clamp(f64::MIN, f64::MAX);
             let limits = [finite(slider.limits.min), finite(slider.limits.max)];
-            settings.limits.insert(name(k), limits);
+            settings.limits.insert(name(SliderId::from(k)), limits);
         }
         if slider.locked {
-            settings.locked.push(name(k));
+            settings.locked.push(name(SliderId::from(k)));
         }
         if slider.path == Path::Spline {
-            settings.smooth.push(name(k));
+            settings.smooth.push(name(SliderId::from(k)));
         }
     }
 
@@ -240,7 +240,7 @@ fn slider_settings(rig: &Rig) -> RigSettings {
 
 fn driver_names(combination: &Combination, rig: &Rig, combinations: &[String]) -> Vec<String> {
     let name = |driver: &Driver| match *driver {
-        Driver::Slider(slider) => rig.targets()[slider].name.clone(),
+        Driver::Slider(slider) => rig.targets()[slider.index()].name.clone(),
         Driver::Combination(other) => combinations[other].clone(),
     };
     combination.drivers.iter().map(name).collect()
@@ -307,7 +307,7 @@ mod tests {
             .unwrap()
             .with_combinations(vec![Combination {
                 name: "smile".into(),
-                drivers: vec![Driver::Slider(0), Driver::Slider(1)],
+                drivers: vec![Driver::Slider(0.into()), Driver::Slider(1.into())],
                 rule: Rule::Product,
                 vertices: vec![0],
                 deltas: vec![Vec3::ONE],
@@ -315,10 +315,10 @@ mod tests {
             .unwrap()
             .with_groups(vec![SliderGroup {
                 name: "mouth".into(),
-                sliders: vec![1],
+                sliders: vec![1.into()],
             }])
             .unwrap()
-            .with_exclusive_pairs(vec![[0, 1]])
+            .with_exclusive_pairs(vec![[0.into(), 1.into()]])
             .unwrap()
     }
 

@@ -2,7 +2,8 @@
 //!
 //! - [`Rig`]: a neutral mesh with targets, sliders and combinations.
 //! - [`Target`], [`InBetween`]: sparse displacements from the neutral.
-//! - [`Slider`], [`Limits`], [`Path`], [`SliderGroup`]: a control and how it reaches its target.
+//! - [`Slider`], [`SliderId`], [`Limits`], [`Path`], [`SliderGroup`]: a control, and how it reaches
+//!   its target.
 //! - [`Combination`], [`Driver`], [`Rule`]: correctives that several sliders drive.
 //! - [`Activation`]: the coefficients `φ(w)` of all shapes, with derivatives.
 //! - [`Evaluator`]: positions at given weights, updated when few weights change.
@@ -23,6 +24,7 @@ mod rig_settings;
 mod skeleton;
 mod skin;
 mod slider;
+mod slider_id;
 mod surface_gram;
 mod target;
 mod vertex_order;
@@ -37,6 +39,7 @@ pub use rig_settings::{CombinationSettings, InBetweenSettings, RigSettings};
 pub use skeleton::{Joint, Skeleton};
 pub use skin::{Influence, Skin};
 pub use slider::{Limits, Path, Slider, SliderGroup};
+pub use slider_id::SliderId;
 pub(crate) use surface_gram::SurfaceGram;
 pub use target::{InBetween, Target};
 pub use vertex_order::{ReorderedTarget, find_reordered_targets};

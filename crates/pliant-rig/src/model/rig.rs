@@ -14,7 +14,7 @@ use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 
 use super::target::{Shape, add_scaled, sort_shape};
-use super::{Activation, Combination, Driver, Slider, SliderGroup, Target};
+use super::{Activation, Combination, Driver, Slider, SliderGroup, SliderId, Target};
 use crate::{RigError, did_you_mean};
 
 /// A blendshape rig: a neutral mesh, named targets, and the settings of their sliders.
@@ -25,7 +25,7 @@ pub struct Rig {
     sliders: Vec<Slider>,
     combinations: Vec<Combination>,
     groups: Vec<SliderGroup>,
-    exclusive: Vec<[usize; 2]>,
+    exclusive: Vec<[SliderId; 2]>,
     activation: Activation,
 }
 
@@ -103,12 +103,12 @@ impl Rig {
     ) -> Result<Self, RigError> {
         assert_eq!(targets.len(), sources.len(), "one source for each target");
         let mut sliders = Vec::with_capacity(sources.len());
-        let mut results: Vec<Vec<usize>> = vec![Vec::new(); self.targets.len()];
+        let mut results: Vec<Vec<SliderId>> = vec![Vec::new(); self.targets.len()];
         for (new, source) in sources.iter().enumerate() {
             match *source {
                 Some(old) => {
                     sliders.push(self.sliders[old].clone());
-                    results[old].push(new);
+                    results[old].push(new.into());
                 }
                 None => sliders.push(Slider::default()),
             }
@@ -121,7 +121,7 @@ impl Rig {
         }
         let mut exclusive = Vec::new();
         for &[a, b] in &self.exclusive {
-            if let (Some(a), Some(b)) = (single[a], single[b]) {
+            if let (Some(a), Some(b)) = (single[a.index()], single[b.index()]) {
                 exclusive.push([a, b]);
             }
         }
@@ -134,11 +134,14 @@ impl Rig {
     }
 
     /// The groups with the new indices of each slider, without empty ones.
-    fn groups_with(&self, new_sliders: &[Vec<usize>]) -> Vec<SliderGroup> {
+    fn groups_with(&self, new_sliders: &[Vec<SliderId>]) -> Vec<SliderGroup> {
         let mut groups = Vec::new();
         for group in &self.groups {
-            let members = group.sliders.iter().flat_map(|&old| &new_sliders[old]);
-            let sliders: Vec<usize> = members.copied().collect();
+            let members = group
+                .sliders
+                .iter()
+                .flat_map(|old| &new_sliders[old.index()]);
+            let sliders: Vec<SliderId> = members.copied().collect();
             if !sliders.is_empty() {
                 groups.push(SliderGroup {
                     name: group.name.clone(),
@@ -151,13 +154,13 @@ impl Rig {
     }
 
     /// The combinations whose sliders all have a new index, with those indices.
-    fn combinations_with(&self, new_sliders: &[Option<usize>]) -> Vec<Combination> {
+    fn combinations_with(&self, new_sliders: &[Option<SliderId>]) -> Vec<Combination> {
         let mut kept: Vec<Combination> = Vec::new();
         let mut new_combinations: Vec<Option<usize>> = Vec::new();
         for combination in &self.combinations {
             // A driver that no longer exists removes the combination.
             let new_driver = |driver: &Driver| match *driver {
-                Driver::Slider(k) => new_sliders[k].map(Driver::Slider),
+                Driver::Slider(k) => new_sliders[k.index()].map(Driver::Slider),
                 Driver::Combination(c) => new_combinations[c].map(Driver::Combination),
             };
 
@@ -201,7 +204,7 @@ impl Rig {
         for (k, combination) in combinations.iter().enumerate() {
             // Drivers must exist, and combinations must come before those that they drive.
             let known = |driver: &Driver| match *driver {
-                Driver::Slider(slider) => slider < self.targets.len(),
+                Driver::Slider(slider) => slider.index() < self.targets.len(),
                 Driver::Combination(earlier) => earlier < k,
             };
 
@@ -237,14 +240,14 @@ impl Rig {
     }
 
     /// The same rig with pairs of sliders of which at most one may be away from zero.
-    pub fn with_exclusive_pairs(self, exclusive: Vec<[usize; 2]>) -> Result<Self, RigError> {
+    pub fn with_exclusive_pairs(self, exclusive: Vec<[SliderId; 2]>) -> Result<Self, RigError> {
         for &slider in exclusive.iter().flatten() {
             self.require_slider(slider)?;
         }
         for &[a, b] in &exclusive {
             if a == b {
                 return Err(RigError::ExcludesItself {
-                    name: self.targets[a].name.clone(),
+                    name: self.targets[a.index()].name.clone(),
                 });
             }
         }
@@ -268,9 +271,10 @@ impl Rig {
     }
 
     /// Returns an error if the rig does not have slider `slider`.
-    pub fn require_slider(&self, slider: usize) -> Result<(), RigError> {
+    pub fn require_slider(&self, slider: impl Into<SliderId>) -> Result<(), RigError> {
+        let slider = slider.into();
         let sliders = self.targets.len();
-        if slider < sliders {
+        if slider.index() < sliders {
             Ok(())
         } else {
             Err(RigError::NoSuchSlider {
@@ -281,12 +285,14 @@ impl Rig {
     }
 
     /// The slider called `name`.
-    pub fn slider_named(&self, name: &str) -> Result<usize, RigError> {
+    pub fn slider_named(&self, name: &str) -> Result<SliderId, RigError> {
         let found = self.targets.iter().position(|target| target.name == name);
-        found.ok_or_else(|| RigError::NoSuchSlider {
-            slider: format!("'{name}'"),
-            known: did_you_mean(name, self.targets.iter().map(|t| t.name.as_str())),
-        })
+        found
+            .map(SliderId::from)
+            .ok_or_else(|| RigError::NoSuchSlider {
+                slider: format!("'{name}'"),
+                known: did_you_mean(name, self.targets.iter().map(|t| t.name.as_str())),
+            })
     }
 
     /// The mesh at weight 0 of all sliders.
@@ -316,7 +322,7 @@ impl Rig {
     /// The sliders that combination `combination` depends on, directly or through others,
     /// ascending.
     #[must_use]
-    pub fn drivers_of(&self, combination: usize) -> Vec<usize> {
+    pub fn drivers_of(&self, combination: usize) -> Vec<SliderId> {
         let mut sliders = Vec::new();
         let mut pending = vec![combination];
         while let Some(c) = pending.pop() {
@@ -341,7 +347,7 @@ impl Rig {
 
     /// Pairs of sliders of which at most one may be away from zero.
     #[must_use]
-    pub fn exclusive_pairs(&self) -> &[[usize; 2]] {
+    pub fn exclusive_pairs(&self) -> &[[SliderId; 2]] {
         &self.exclusive
     }
 
@@ -464,7 +470,7 @@ mod tests {
         let [a, b] = ["a", "b"].map(|name| Target::from_dense(name, [Vec3::ZERO; 3]));
         let both = Combination {
             name: "a_b".into(),
-            drivers: vec![Driver::Slider(0), Driver::Slider(1)],
+            drivers: vec![Driver::Slider(0.into()), Driver::Slider(1.into())],
             rule: crate::Rule::Product,
             vertices: vec![2],
             deltas: vec![Vec3::Z],
@@ -496,10 +502,11 @@ mod tests {
             vertices: vec![],
             deltas: vec![],
         };
+        let [a, b, c] = [0, 1, 2].map(|k| Driver::Slider(k.into()));
         let combinations = vec![
-            combination(vec![Driver::Slider(0), Driver::Slider(1)]),
-            combination(vec![Driver::Slider(1), Driver::Slider(2)]),
-            combination(vec![Driver::Combination(1), Driver::Slider(2)]),
+            combination(vec![a, b]),
+            combination(vec![b, c]),
+            combination(vec![Driver::Combination(1), c]),
         ];
         let mut sliders = vec![Slider::default(); 3];
         sliders[2].locked = true;
@@ -528,12 +535,13 @@ mod tests {
         let fewer = rig.with_targets(vec![c.clone(), b.clone()]).unwrap();
 
         assert!(fewer.sliders()[0].locked && !fewer.sliders()[1].locked);
+        let first = Driver::Slider(0.into());
         let drivers: Vec<_> = fewer.combinations().iter().map(|c| &*c.drivers).collect();
         assert_eq!(
             drivers,
             [
-                [Driver::Slider(1), Driver::Slider(0)],
-                [Driver::Combination(0), Driver::Slider(0)]
+                [Driver::Slider(1.into()), first],
+                [Driver::Combination(0), first]
             ]
         );
     }

@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Combination, Driver, InBetween, Limits, Path, Rig, RigError, Rule, Slider, SliderGroup, Target,
+    Combination, Driver, InBetween, Limits, Path, Rig, RigError, Rule, Slider, SliderGroup,
+    SliderId, Target,
 };
 
 /// Settings of a rig by the names of its targets.
@@ -154,19 +155,19 @@ impl RigSettings {
     fn with_slider_settings(&self, rig: Rig) -> Result<Rig, RigError> {
         let mut sliders: Vec<Slider> = rig.sliders().to_vec();
         for (name, &[min, max]) in &self.limits {
-            sliders[rig.slider_named(name)?].limits = Limits::new(min, max);
+            sliders[rig.slider_named(name)?.index()].limits = Limits::new(min, max);
         }
         for name in &self.locked {
-            sliders[rig.slider_named(name)?].locked = true;
+            sliders[rig.slider_named(name)?.index()].locked = true;
         }
         for name in &self.smooth {
-            sliders[rig.slider_named(name)?].path = Path::Spline;
+            sliders[rig.slider_named(name)?.index()].path = Path::Spline;
         }
 
         // Groups and pairs of the settings are added to those of the rig.
         let mut groups = rig.groups().to_vec();
         for (name, members) in &self.groups {
-            let sliders: Result<Vec<usize>, RigError> = members
+            let sliders: Result<Vec<SliderId>, RigError> = members
                 .iter()
                 .map(|member| rig.slider_named(member))
                 .collect();
@@ -298,7 +299,7 @@ mod tests {
                 && rig.sliders()[1].limits == Limits::new(-1.0, 2.0)
                 && rig.sliders()[2].path == Path::Spline
         );
-        assert_eq!(rig.groups()[0].sliders, [0, 1]);
+        assert_eq!(rig.groups()[0].sliders, [0, 1].map(SliderId::new));
         let lift = |weights: [f64; 3]| rig.evaluate(&weights)[0].z;
         assert_eq!(lift([0.0, 0.0, 0.5]), 4.0, "the in-between itself");
 

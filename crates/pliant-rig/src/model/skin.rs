@@ -13,6 +13,7 @@
 //! hand animation and object grasping", 1988.
 
 use pliant_linalg::parallel;
+use pliant_mesh::VertexId;
 use pliant_mesh::glam::{DAffine3, DVec3};
 
 use crate::RigError;
@@ -90,7 +91,8 @@ impl Skin {
 
     /// The influences of a vertex, the largest first.
     #[must_use]
-    pub fn influences(&self, vertex: usize) -> &[Influence] {
+    pub fn influences(&self, vertex: impl Into<VertexId>) -> &[Influence] {
+        let vertex = vertex.into().index();
         &self.influences[self.starts[vertex]..self.starts[vertex + 1]]
     }
 

@@ -1,5 +1,6 @@
 //! Sliders: limits, lock, path through the in-betweens, and groups.
 
+use super::SliderId;
 use crate::RigError;
 
 /// The least and the greatest weight of a slider.
@@ -95,6 +96,6 @@ pub struct Slider {
 pub struct SliderGroup {
     /// Its name.
     pub name: String,
-    /// Indices of its sliders.
-    pub sliders: Vec<usize>,
+    /// Its sliders.
+    pub sliders: Vec<SliderId>,
 }

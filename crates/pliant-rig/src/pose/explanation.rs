@@ -3,6 +3,7 @@
 use pliant_mesh::glam::DVec3;
 
 use super::{Bounded, PinSystem, Pose, PoseSolver};
+use crate::SliderId;
 
 /// Which sliders moved, how they moved each pin, and which part of the goals is out of reach.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +18,7 @@ pub struct Explanation {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SliderMove {
     /// The slider.
-    pub slider: usize,
+    pub slider: SliderId,
     /// Its weight before the drag.
     pub from: f64,
     /// Its weight now.
@@ -97,7 +98,7 @@ fn slider_move(system: &PinSystem<'_>, pose: &Pose, goals: &[DVec3], slider: usi
     }
 
     SliderMove {
-        slider,
+        slider: slider.into(),
         from: system.weights()[slider],
         to: pose.weights[slider],
         shares,

@@ -4,7 +4,7 @@ use pliant_mesh::glam::DVec3;
 
 use super::explanation::Explanation;
 use super::{Factored, Outcome, PinSystem, PoseSolver, StepLimit};
-use crate::RigError;
+use crate::{RigError, SliderId};
 
 /// How to treat weights outside their limits after a solve that does not know the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,7 +36,7 @@ pub struct Pose {
     /// Goal and reached position of each pin.
     pub pins: Vec<PinResult>,
     /// Sliders that a limit holds back.
-    pub at_limit: Vec<usize>,
+    pub at_limit: Vec<SliderId>,
     /// The KKT residual, for solvers that have one.
     pub kkt: Option<f64>,
     /// Iterations of the solver.
@@ -196,15 +196,17 @@ impl<'p> Grab<'p> {
     }
 
     fn report(&self, displacements: &[DVec3], outcome: Outcome, clipped: Vec<usize>) -> Pose {
+        let at_limit = if clipped.is_empty() {
+            outcome.held
+        } else {
+            clipped
+        };
+
         Pose {
             method: self.method,
             weights: self.weights.clone(),
             pins: self.pin_results(displacements),
-            at_limit: if clipped.is_empty() {
-                outcome.held
-            } else {
-                clipped
-            },
+            at_limit: at_limit.into_iter().map(SliderId::from).collect(),
             kkt: outcome.kkt,
             iterations: outcome.iterations,
             warnings: self.warnings(displacements, outcome.kkt),

@@ -15,7 +15,7 @@
 
 use pliant_linalg::outer;
 use pliant_mesh::glam::{DMat3, DVec3, Vec3};
-use pliant_mesh::{Mesh, SurfacePoint};
+use pliant_mesh::{Mesh, SurfacePoint, VertexId};
 
 use crate::RigError;
 
@@ -51,9 +51,9 @@ pub enum Aim {
 impl Pin {
     /// A pin in space on a vertex.
     #[must_use]
-    pub fn new(vertex: usize, displacement: DVec3) -> Self {
+    pub fn new(vertex: impl Into<VertexId>, displacement: DVec3) -> Self {
         Self {
-            at: SurfacePoint::Vertex(vertex as u32),
+            at: SurfacePoint::Vertex(vertex.into().get()),
             displacement,
             aim: Aim::Point,
             stiffness: 1.0,
@@ -62,7 +62,7 @@ impl Pin {
 
     /// A pin that keeps a vertex where it is.
     #[must_use]
-    pub fn hold(vertex: usize) -> Self {
+    pub fn hold(vertex: impl Into<VertexId>) -> Self {
         Self::new(vertex, DVec3::ZERO)
     }
 

@@ -16,7 +16,7 @@
 use pliant_mesh::glam::{DMat3, DVec3};
 
 use super::Poser;
-use crate::{Aim, Pin, Rig, RigError, Support};
+use crate::{Aim, Pin, Rig, RigError, SliderId, Support};
 
 /// The rows of a rig at its pins, at one pose.
 #[derive(Debug)]
@@ -126,7 +126,8 @@ impl<'p> PinSystem<'p> {
 
     /// The derivative of the position of each pin by slider `slider`, at the starting weights.
     #[must_use]
-    pub fn pin_derivatives(&self, slider: usize) -> Vec<DVec3> {
+    pub fn pin_derivatives(&self, slider: impl Into<SliderId>) -> Vec<DVec3> {
+        let slider = slider.into().index();
         let mut derivatives = vec![DVec3::ZERO; self.pins.len()];
         for entry in self.rig().activation().derivatives(&self.weights) {
             if entry.slider == slider {
@@ -165,7 +166,7 @@ impl<'p> PinSystem<'p> {
         for combination in 0..rig.combinations().len() {
             if shape_moves[shape + combination] {
                 for slider in rig.drivers_of(combination) {
-                    moving[slider] = true;
+                    moving[slider.index()] = true;
                 }
             }
         }

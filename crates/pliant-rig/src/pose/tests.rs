@@ -7,7 +7,9 @@ use pliant_mesh::shapes::bumpy_sheet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Combination, Driver, InBetween, Limits, Rig, RigError, Rule, Slider, Target};
+use crate::{
+    Combination, Driver, InBetween, Limits, Rig, RigError, Rule, Slider, SliderId, Target,
+};
 
 fn all_solvers() -> Vec<Box<dyn PoseSolver>> {
     vec![
@@ -433,7 +435,7 @@ fn in_betweens_and_combinations_are_inverted() {
     targets[1].in_betweens.push(in_between);
     let both = Combination {
         name: "both".into(),
-        drivers: vec![Driver::Slider(1), Driver::Slider(4)],
+        drivers: vec![Driver::Slider(1.into()), Driver::Slider(4.into())],
         rule: Rule::Product,
         vertices: targets[2].vertices.clone(),
         deltas: targets[2]
@@ -483,16 +485,24 @@ fn locked_sliders_stay_and_exclusive_ones_are_not_used_together() {
     }
 
     assert!(matches!(
-        rig.clone().with_exclusive_pairs(vec![[2, 2]]),
+        rig.clone().with_exclusive_pairs(vec![[2.into(), 2.into()]]),
         Err(RigError::ExcludesItself { .. })
     ));
 
     let apart = rig
-        .with_exclusive_pairs(vec![[1, 4], [0, 1], [2, 3]])
+        .with_exclusive_pairs(
+            [[1, 4], [0, 1], [2, 3]]
+                .map(|pair| pair.map(SliderId::new))
+                .to_vec(),
+        )
         .unwrap();
     let weights = solve(&apart, &[], &pins, &Bounded::default(), Range::Clip).weights;
 
-    for &[a, b] in apart.exclusive_pairs() {
+    for [a, b] in apart
+        .exclusive_pairs()
+        .iter()
+        .map(|pair| pair.map(SliderId::index))
+    {
         assert!(weights[a] == 0.0 || weights[b] == 0.0, "{weights:?}");
     }
 
@@ -700,7 +710,7 @@ fn limits_that_a_step_does_not_reach_are_not_reported() {
     let goals: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
     let pose = grab.step(&goals, 0.01);
     assert!(
-        pose.at_limit.iter().all(|&k| pose.weights[k] == 0.0),
+        pose.at_limit.iter().all(|k| pose.weights[k.index()] == 0.0),
         "{:?} {:?}",
         pose.at_limit,
         pose.weights

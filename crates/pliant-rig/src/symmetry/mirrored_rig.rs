@@ -41,8 +41,10 @@ fn mirror_combination(
 ) -> Combination {
     let mut drivers = combination.drivers.clone();
     for driver in &mut drivers {
-        if let Driver::Slider(k) = *driver {
-            *driver = Driver::Slider(pairs.partners()[k].unwrap_or(k));
+        if let Driver::Slider(slider) = driver
+            && let Some(partner) = pairs.partners()[slider.index()]
+        {
+            *slider = partner.into();
         }
     }
 
@@ -285,7 +287,7 @@ mod tests {
         let shape = &rig.targets()[0];
         let both = Combination {
             name: "cheek_open_L".into(),
-            drivers: vec![Driver::Slider(0), Driver::Slider(2)],
+            drivers: vec![Driver::Slider(0.into()), Driver::Slider(2.into())],
             rule: crate::Rule::Product,
             vertices: shape.vertices.clone(),
             deltas: shape.deltas.clone(),

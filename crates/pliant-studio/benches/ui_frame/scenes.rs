@@ -216,7 +216,7 @@ fn touch(mesh: &str, asset: &str) -> Scene {
         let mut document = of(&asset);
         document.touch = touch::Setup {
             patches: vec![touch::Patch {
-                center: 100,
+                center: 100.into(),
                 radius: 0.5,
             }],
             ..touch::Setup::default()

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use eframe::egui::Color32;
 use pliant::mesh::glam::{DAffine3, DVec3};
-use pliant::mesh::{Bounds, Mesh, nearest_ray_hit};
+use pliant::mesh::{Bounds, Mesh, VertexId, nearest_ray_hit};
 
 use super::screen::Ray;
 use crate::engine::color::Srgba;
@@ -138,7 +138,7 @@ impl Model {
             model: index,
             triangle,
             barycentric,
-            vertex,
+            vertex: VertexId::new(vertex),
             position,
             distance: position.distance(ray.origin),
         })
@@ -172,7 +172,7 @@ pub struct Hit {
     /// Weights of the triangle's corners.
     pub barycentric: [f64; 3],
     /// The nearest corner.
-    pub vertex: u32,
+    pub vertex: VertexId,
     /// The place in the world.
     pub position: DVec3,
     /// How far it is from the ray's origin.
@@ -325,7 +325,9 @@ mod tests {
         let corners = scene.models[1].surface.triangles[hit.triangle as usize];
         assert!(corners.iter().all(|&v| {
             scene.models[1].position(v).distance(hit.position)
-                >= scene.models[1].position(hit.vertex).distance(hit.position)
+                >= scene.models[1]
+                    .position(hit.vertex.get())
+                    .distance(hit.position)
         }));
         assert_eq!(scene.pick_where(&ray, |model| model == 0).unwrap().model, 0);
         assert_eq!(scene.pick_where(&ray, |_| false), None);

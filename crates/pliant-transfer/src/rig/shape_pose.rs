@@ -54,8 +54,8 @@ fn push_single(poses: &mut Vec<ShapePose>, name: String, in_between: Option<f64>
 /// The pose of combination `c` with all drivers at one, of itself and the shapes of `earlier` poses.
 fn combination_pose(rig: &Rig, earlier: &[ShapePose], first: usize, c: usize) -> ShapePose {
     let mut weights = vec![0.0; rig.targets().len()];
-    for &slider in rig.drivers_of(c).iter() {
-        weights[slider] = 1.0;
+    for slider in rig.drivers_of(c) {
+        weights[slider.index()] = 1.0;
     }
 
     // A combination of more drivers contains those of fewer, if they are transferred already.

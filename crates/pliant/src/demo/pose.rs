@@ -45,7 +45,7 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
 
 /// The vertex that a target moves most.
 fn peak(rig: &Rig, name: &str) -> usize {
-    let target = &rig.targets()[rig.slider_named(name).expect("the head has it")];
+    let target = &rig.targets()[rig.slider_named(name).expect("the head has it").index()];
     let longest = (0..target.deltas.len()).max_by(|&a, &b| {
         target.deltas[a]
             .length()

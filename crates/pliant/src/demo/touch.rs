@@ -1,6 +1,7 @@
 //! Touch: a ball presses a cheek, and a soft chin follows the jaw with inertia.
 
 use pliant_io::Asset;
+use pliant_mesh::VertexId;
 use pliant_mesh::glam::DVec3;
 use pliant_papers::page::Section;
 use pliant_papers::pictures::{TouchPicture, with_soft_region};
@@ -13,11 +14,11 @@ use super::{DemoError, milliseconds};
 
 /// In centimetres.
 const CHEEK: SoftPatch = SoftPatch {
-    center: 2134,
+    center: VertexId::new(2134),
     radius: 4.0,
 };
 const CHIN: SoftPatch = SoftPatch {
-    center: 1083,
+    center: VertexId::new(1083),
     radius: 4.0,
 };
 const BALL_RADIUS: f64 = 1.5;
@@ -112,7 +113,7 @@ fn back(job: &TouchJob, clip: &TouchedClip) -> String {
 
 fn strip(job: &TouchJob, clip: &TouchedClip, ball: &PressingBall) -> Result<Image, DemoError> {
     let camera = TouchPicture::around(
-        job.mesh.positions()[CHEEK.center],
+        job.mesh.positions()[CHEEK.center.index()],
         CHEEK.radius,
         Shot::new(CHEEK_VIEW, [276, 290]),
     );

@@ -161,7 +161,7 @@ fn in_betweens_combinations_and_limits_survive_a_round_trip_and_every_viewer_sho
         .unwrap()
         .with_combinations(vec![Combination {
             name: "both".into(),
-            drivers: vec![Driver::Slider(0), Driver::Slider(2)],
+            drivers: vec![Driver::Slider(0.into()), Driver::Slider(2.into())],
             rule: Rule::Product,
             vertices: vec![3],
             deltas: vec![Vec3::Y],

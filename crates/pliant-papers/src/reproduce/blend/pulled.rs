@@ -84,7 +84,7 @@ fn unconverged<'a>(frames: impl IntoIterator<Item = &'a BlendFrame>) -> usize {
 fn laugh(rig: &Rig) -> Result<Mesh, RigError> {
     let mut weights = vec![0.0; rig.sliders().len()];
     for (name, weight) in EXPRESSION {
-        weights[rig.slider_named(name)?] = weight;
+        weights[rig.slider_named(name)?.index()] = weight;
     }
     Ok(rig.neutral().posed(rig.evaluate(&weights))?)
 }

@@ -114,7 +114,7 @@ fn turning_frame(job: &TouchJob) -> usize {
 
 fn sheet(head: &Mesh, job: &TouchJob, all: &[ConstraintResult]) -> Result<Image, ReproduceError> {
     let camera = TouchPicture::around(
-        head.positions()[CHEEK.center],
+        head.positions()[CHEEK.center.index()],
         0.95 * CHEEK.radius,
         Shot::new(VIEW, SIZE),
     );

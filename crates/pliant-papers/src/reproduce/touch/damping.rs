@@ -115,11 +115,11 @@ fn curve(
     .map_err(failed("head"))?;
 
     // The middle of the patch has the largest displacement.
-    let rest = base.mesh.positions()[CHEEK.center];
+    let rest = base.mesh.positions()[CHEEK.center.index()];
     let displacements = clip
         .frames
         .iter()
-        .map(|places| 100.0 * places[CHEEK.center].distance(rest) / CHEEK.radius)
+        .map(|places| 100.0 * places[CHEEK.center.index()].distance(rest) / CHEEK.radius)
         .collect();
 
     Ok(DecayCurve {
@@ -181,7 +181,7 @@ fn plot(curves: &[DecayCurve], fps: f64) -> Plot {
 
 fn sheet(base: &TouchJob, curves: &[DecayCurve]) -> Result<Image, ReproduceError> {
     let camera = TouchPicture::around(
-        base.mesh.positions()[CHEEK.center],
+        base.mesh.positions()[CHEEK.center.index()],
         0.95 * CHEEK.radius,
         Shot::new(VIEW, SIZE),
     );

@@ -16,7 +16,7 @@ mod subject;
 mod thesis;
 
 use pliant_mesh::glam::DVec3;
-use pliant_mesh::{Mesh, Progress};
+use pliant_mesh::{Mesh, Progress, VertexId};
 use pliant_physics::{PhysicsError, SoftPatch, TouchError, TouchJob};
 use pliant_rig::Rig;
 
@@ -28,7 +28,7 @@ use subject::Subject;
 
 /// The soft patch: the middle of the built-in head's left cheek, and its radius in centimetres.
 const CHEEK: SoftPatch = SoftPatch {
-    center: 2134,
+    center: VertexId::new(2134),
     radius: 4.0,
 };
 /// Radius and depth of the ball that presses the patch, relative to the radius of the patch.

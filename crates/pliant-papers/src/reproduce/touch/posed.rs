@@ -62,7 +62,7 @@ pub(super) fn section(models: &Models) -> Result<Section, ReproduceError> {
 
     // The same job with a ball over the chin, outside of the soft area.
     let chin = SoftPatch {
-        center: CHIN,
+        center: CHIN.into(),
         ..CHEEK
     };
     let elsewhere = ball(&face, &chin);
@@ -130,7 +130,7 @@ fn moved_vertices(face: &Mesh, clip: &TouchedClip) -> impl Iterator<Item = usize
 fn pain(rig: &Rig) -> Result<Mesh, RigError> {
     let mut weights = vec![0.0; rig.sliders().len()];
     for (name, weight) in PAIN {
-        weights[rig.slider_named(name)?] = weight;
+        weights[rig.slider_named(name)?.index()] = weight;
     }
     Ok(rig.neutral().posed(rig.evaluate(&weights))?)
 }

@@ -111,7 +111,7 @@ fn try_measure(subject: &Subject) -> Result<AreaTimings, PhysicsError> {
     for (k, range) in RANGES.iter().enumerate() {
         let radius = range * subject.unit;
         let patch = [SoftPatch {
-            center: subject.cheek,
+            center: subject.cheek.into(),
             radius,
         }];
 
@@ -245,7 +245,7 @@ fn picture(subject: &Subject) -> Result<Image, ReproduceError> {
     let mut sheet = ContactSheet::new("", SHOWN.len());
     for range in SHOWN {
         let patch = SoftPatch {
-            center: subject.cheek,
+            center: subject.cheek.into(),
             radius: range * subject.unit,
         };
         let region = SoftRegion::select(&subject.skin, &[patch]).map_err(failed(&subject.name))?;

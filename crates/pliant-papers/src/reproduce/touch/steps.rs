@@ -124,7 +124,7 @@ fn step(
     let [ball, depth] = BALL.map(|length| length * subject.unit);
     let collider = PressingBall::above(&subject.skin, subject.cheek, ball, depth).collider()?;
     let patches = vec![SoftPatch {
-        center: subject.cheek,
+        center: subject.cheek.into(),
         radius,
     }];
 

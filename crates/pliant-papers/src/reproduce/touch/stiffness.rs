@@ -51,7 +51,7 @@ pub(super) fn section(models: &Models) -> Result<Section, ReproduceError> {
     let sheet = SaggingPatch {
         mesh: &sheet,
         patch: SoftPatch {
-            center: (CELLS + 1) * (CELLS + 1) / 2,
+            center: ((CELLS + 1) * (CELLS + 1) / 2).into(),
             radius: 0.42,
         },
         gravity: DVec3::NEG_Z * GRAVITY[0],
@@ -71,7 +71,7 @@ pub(super) fn section(models: &Models) -> Result<Section, ReproduceError> {
     let cheek = SaggingPatch {
         mesh: head,
         patch: CHEEK,
-        gravity: vertex_normals(head)[CHEEK.center] * -GRAVITY[1],
+        gravity: vertex_normals(head)[CHEEK.center.index()] * -GRAVITY[1],
     };
 
     let of_cheek = each(|steps, iterations| cheek.by_xpbd(flesh, steps, iterations))

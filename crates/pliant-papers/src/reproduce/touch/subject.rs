@@ -6,7 +6,7 @@
 
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{
-    DecimationBudget, DecimationOptions, ExactGeodesics, Mesh, MeshError, SurfacePoint,
+    DecimationBudget, DecimationOptions, ExactGeodesics, Mesh, MeshError, SurfacePoint, VertexId,
 };
 use pliant_rig::Rig;
 
@@ -37,7 +37,7 @@ pub(super) struct Subject {
 /// The built-in head in the three sizes of the thesis, and the open head unchanged.
 pub(super) fn all(head: &Rig, data: &Data) -> Result<Vec<Subject>, ReproduceError> {
     let skin = component_around(head.neutral(), CHEEK.center).map_err(failed("built-in head"))?;
-    let cheek = head.neutral().positions()[CHEEK.center];
+    let cheek = head.neutral().positions()[CHEEK.center.index()];
     let mut subjects = Vec::with_capacity(PUBLISHED.len() + 1);
     for published in &PUBLISHED {
         let subject = Subject::reduced(&skin, cheek, published);
@@ -115,10 +115,11 @@ impl Subject {
 }
 
 /// The connected component of a vertex, with its vertices in order.
-fn component_around(mesh: &Mesh, vertex: usize) -> Result<Mesh, MeshError> {
+fn component_around(mesh: &Mesh, vertex: impl Into<VertexId>) -> Result<Mesh, MeshError> {
+    let vertex = vertex.into();
     mesh.require_vertex(vertex)?;
     let component_of = mesh.topology().component_of_vertex();
-    let belongs = |v: u32| component_of[v as usize] == component_of[vertex];
+    let belongs = |v: u32| component_of[v as usize] == component_of[vertex.index()];
 
     let mut number = vec![0_u32; mesh.vertex_count()];
     let mut positions = Vec::new();
@@ -153,7 +154,10 @@ mod tests {
             skin.vertex_count() < head.vertex_count()
                 && skin.vertex_count() > PUBLISHED[0].vertices
         );
-        assert!(skin.positions().contains(&head.positions()[CHEEK.center]));
+        assert!(
+            skin.positions()
+                .contains(&head.positions()[CHEEK.center.index()])
+        );
         assert!(component_around(&head, head.vertex_count()).is_err());
     }
 }

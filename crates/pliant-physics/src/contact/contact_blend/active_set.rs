@@ -272,7 +272,7 @@ impl ContactBlend {
         let mut changes = 0;
         for (k, body) in self.bodies.iter_mut().enumerate() {
             let mut contacts = body.obstacle.contacts_at(&body.placement, surface, margin);
-            contacts.retain(|contact| !blend.holds(contact.vertex as usize));
+            contacts.retain(|contact| !blend.holds(contact.vertex.index()));
             let force_on = |vertex: u32| match shared.get(&(vertex, k)) {
                 Some(force) => *force,
                 None => forces[vertex as usize],

@@ -33,7 +33,7 @@ impl ContactBlend {
                 break;
             }
             for contact in &inside {
-                fixed.insert(contact.vertex as usize, Constraint::Fixed(contact.point));
+                fixed.insert(contact.vertex.index(), Constraint::Fixed(contact.point));
             }
 
             let constraints: Vec<(usize, Constraint)> = fixed
@@ -81,7 +81,7 @@ impl ContactBlend {
     /// Movable vertices inside obstacles.
     pub(super) fn inside(&self, surface: &[DVec3]) -> Vec<Contact> {
         self.deep(surface)
-            .filter(|contact| !self.blend.holds(contact.vertex as usize))
+            .filter(|contact| !self.blend.holds(contact.vertex.index()))
             .collect()
     }
 
@@ -89,7 +89,7 @@ impl ContactBlend {
     pub(super) fn stuck(&self, surface: &[DVec3]) -> usize {
         let held = self
             .deep(surface)
-            .filter(|contact| self.blend.holds(contact.vertex as usize));
+            .filter(|contact| self.blend.holds(contact.vertex.index()));
         held.map(|contact| contact.vertex)
             .collect::<BTreeSet<_>>()
             .len()
@@ -112,14 +112,14 @@ impl ContactBlend {
         for _ in 0..PROJECTION_PASSES {
             let inside: Vec<Contact> = self
                 .deep(surface)
-                .filter(|contact| !holds(contact.vertex as usize))
+                .filter(|contact| !holds(contact.vertex.index()))
                 .collect();
             if inside.is_empty() {
                 break;
             }
 
             for contact in inside {
-                surface[contact.vertex as usize] = contact.point;
+                surface[contact.vertex.index()] = contact.point;
                 moved.insert(contact.vertex);
             }
         }

@@ -25,7 +25,7 @@ mod mesh_solid;
 
 use pliant_linalg::{RigidMotion, parallel};
 use pliant_mesh::glam::{DQuat, DVec3};
-use pliant_mesh::{Bounds, Mesh};
+use pliant_mesh::{Bounds, Mesh, VertexId};
 
 use crate::PhysicsError;
 use convex::ConvexSolid;
@@ -41,7 +41,7 @@ const ON_SURFACE: f64 = 1e-9;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Contact {
     /// The vertex.
-    pub vertex: u32,
+    pub vertex: VertexId,
     /// The nearest point of the obstacle's surface.
     pub point: DVec3,
     /// The unit normal there, out of the obstacle.
@@ -198,7 +198,7 @@ impl Obstacle {
             } = self.nearest(query, margin)?;
 
             Some(Contact {
-                vertex: vertex as u32,
+                vertex: vertex.into(),
                 point: motion.apply(point),
                 normal: motion.rotation * normal,
                 depth,

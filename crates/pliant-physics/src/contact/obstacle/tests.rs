@@ -90,7 +90,7 @@ fn assert_consistent(obstacle: &Obstacle, tolerance: f64) {
     assert!(contacts.iter().any(|c| c.depth > 0.0) && contacts.iter().any(|c| c.depth < 0.0));
 
     for contact in contacts {
-        let position = positions[contact.vertex as usize];
+        let position = positions[contact.vertex.index()];
         assert!((contact.normal.length() - 1.0).abs() < 1e-9);
         assert!((position + contact.normal * contact.depth).distance(contact.point) < tolerance);
         let there = obstacle.contacts(&[contact.point], 1.0);
@@ -142,7 +142,7 @@ fn a_box_has_the_depth_of_its_closed_form() {
         .collect();
 
     for contact in obstacle.contacts(&positions, 0.0) {
-        let p = positions[contact.vertex as usize];
+        let p = positions[contact.vertex.index()];
         let expected = 0.5 - p.y.abs().max(p.z.abs());
         assert!((contact.depth - expected).abs() < 1e-12);
     }
@@ -212,7 +212,7 @@ fn a_moved_obstacle_has_the_same_contacts_with_moved_vertices() {
             motion
                 .inverse()
                 .apply(b.point)
-                .distance(positions[b.vertex as usize])
+                .distance(positions[b.vertex.index()])
                 < a.depth.abs() + 1e-9
         );
     }

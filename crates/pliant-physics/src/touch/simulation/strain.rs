@@ -51,7 +51,7 @@ mod tests {
         let mut touch = Touch::new(
             &ball,
             &[SoftPatch {
-                center: 7,
+                center: 7.into(),
                 radius: 0.6,
             }],
             &TouchOptions::default(),

@@ -3,12 +3,13 @@ use crate::Obstacle;
 use crate::touch::projection::connections::Connections;
 use crate::touch::soft_material::SheetConstants;
 use crate::touch::verlet::VerletOptions;
+use pliant_mesh::VertexId;
 use pliant_mesh::glam::DQuat;
 use pliant_mesh::shapes::{bumpy_sheet, icosphere};
 
 const SECS: f64 = 1.0 / 60.0;
 const PATCH: SoftPatch = SoftPatch {
-    center: 7,
+    center: VertexId::new(7),
     radius: 0.6,
 };
 
@@ -53,7 +54,7 @@ fn pressed_ball(scale: f64, options: &TouchOptions) -> (Touch, DVec3) {
     )
     .unwrap();
 
-    let out = ball.positions()[PATCH.center];
+    let out = ball.positions()[PATCH.center.index()];
     touch
         .add_collider(
             Collider::new(Obstacle::sphere(out * 1.4, 0.2 * scale).unwrap(), 0.0).unwrap(),
@@ -193,7 +194,7 @@ fn a_collider_that_crosses_the_patch_in_one_frame_leaves_no_vertex_inside() {
         let mut touch = Touch::new(
             &sheet,
             &[SoftPatch {
-                center,
+                center: center.into(),
                 radius: 0.4,
             }],
             &TouchOptions::default(),
@@ -229,7 +230,7 @@ fn a_collider_that_crosses_the_patch_in_one_frame_leaves_no_vertex_inside() {
 
 #[test]
 fn every_kind_of_solid_presses_and_leaves_no_vertex_inside() {
-    let out = icosphere(4).positions()[PATCH.center];
+    let out = icosphere(4).positions()[PATCH.center.index()];
     let at = out * 1.4;
     let mesh = icosphere(2);
     let mesh = mesh
@@ -274,7 +275,7 @@ fn one_thread_and_two_give_the_same_bits() {
             let mut touch = Touch::new(
                 &sheet,
                 &[SoftPatch {
-                    center: 1860,
+                    center: 1860.into(),
                     radius: 0.48,
                 }],
                 &TouchOptions::default(),
@@ -309,7 +310,7 @@ fn one_thread_and_two_give_the_same_bits() {
 fn several_patches_are_independent() {
     let ball = icosphere(4);
     let other = SoftPatch {
-        center: 0,
+        center: 0.into(),
         radius: 0.2,
     };
 
@@ -337,7 +338,7 @@ fn free_sheet(material: SoftMaterial, options: TouchOptions) -> Touch {
     Touch::new(
         &sheet,
         &[SoftPatch {
-            center: 40,
+            center: 40.into(),
             radius: 100.0,
         }],
         &options.with_material(material),
@@ -427,19 +428,19 @@ fn pulls_hold_their_vertex_in_place_and_pins_theirs() {
     )
     .unwrap();
 
-    let place = ball.positions()[PATCH.center] * 1.2;
+    let place = ball.positions()[PATCH.center.index()] * 1.2;
     for _ in 0..10 {
         touch
             .step(&TouchFrame {
-                pulls: &[(PATCH.center, place)],
+                pulls: &[(PATCH.center.index(), place)],
                 ..still(&[])
             })
             .unwrap();
-        assert_eq!(touch.positions()[PATCH.center], place);
+        assert_eq!(touch.positions()[PATCH.center.index()], place);
         assert_eq!(touch.positions()[pin], ball.positions()[pin]);
     }
 
-    let neighbors = ball.topology().vertex_neighbors().row(PATCH.center);
+    let neighbors = ball.topology().vertex_neighbors().row(PATCH.center.index());
     let drawn = |v: &u32| touch.positions()[*v as usize].distance(ball.positions()[*v as usize]);
     assert!(
         neighbors.iter().all(|v| drawn(v) > 0.1),
@@ -450,7 +451,10 @@ fn pulls_hold_their_vertex_in_place_and_pins_theirs() {
         touch.step(&still(&[])).unwrap();
     }
 
-    assert!(touch.positions()[PATCH.center].distance(ball.positions()[PATCH.center]) < 1e-6);
+    assert!(
+        touch.positions()[PATCH.center.index()].distance(ball.positions()[PATCH.center.index()])
+            < 1e-6
+    );
 }
 
 #[test]
@@ -458,7 +462,7 @@ fn friction_drags_skin() {
     let slid = |friction: f64| {
         let ball = icosphere(4);
         let mut touch = Touch::new(&ball, &[PATCH], &TouchOptions::default()).unwrap();
-        let out = ball.positions()[PATCH.center];
+        let out = ball.positions()[PATCH.center.index()];
         let across = out.any_orthonormal_vector();
 
         touch
@@ -473,7 +477,8 @@ fn friction_drags_skin() {
                 .unwrap();
         }
 
-        (touch.positions()[PATCH.center] - ball.positions()[PATCH.center]).dot(across)
+        (touch.positions()[PATCH.center.index()] - ball.positions()[PATCH.center.index()])
+            .dot(across)
     };
     assert!(slid(1.0) > slid(0.0) + 0.01, "{} {}", slid(1.0), slid(0.0));
 }
@@ -697,14 +702,14 @@ fn invalid_frames_are_rejected_and_change_nothing() {
         ),
         (
             TouchFrame {
-                pulls: &[(PATCH.center, DVec3::INFINITY)],
+                pulls: &[(PATCH.center.index(), DVec3::INFINITY)],
                 ..still(at)
             },
             |e| matches!(e, PhysicsError::Pull { .. }),
         ),
         (
             TouchFrame {
-                pulls: &[(PATCH.center, DVec3::X); 2],
+                pulls: &[(PATCH.center.index(), DVec3::X); 2],
                 ..still(at)
             },
             |e| matches!(e, PhysicsError::PulledTwice { .. }),
@@ -818,11 +823,11 @@ fn lips_that_are_pressed_together_do_not_pass_through_each_other() {
     let run = |contact: bool| {
         let patches = [
             SoftPatch {
-                center,
+                center: center.into(),
                 radius: 0.4,
             },
             SoftPatch {
-                center: center + count,
+                center: (center + count).into(),
                 radius: 0.4,
             },
         ];
@@ -898,7 +903,7 @@ fn a_rough_ball_that_strikes_in_one_frame_has_skin_on_its_surface() {
     let mut touch = Touch::new(
         &sheet,
         &[SoftPatch {
-            center,
+            center: center.into(),
             radius: 0.4,
         }],
         &TouchOptions::default().with_substeps(1),
@@ -980,7 +985,7 @@ fn the_sag_of_a_sheet_depends_neither_on_substeps_nor_on_iterations_nor_on_resol
         let mut touch = Touch::new(
             &flat,
             &[SoftPatch {
-                center,
+                center: center.into(),
                 radius: 0.4,
             }],
             &options,
@@ -1022,7 +1027,7 @@ fn skin_dragged_far_by_a_rough_ball_returns_without_a_fold() {
     let mut touch = Touch::new(
         &sheet,
         &[SoftPatch {
-            center,
+            center: center.into(),
             radius: 0.4,
         }],
         &TouchOptions::default(),
@@ -1069,7 +1074,7 @@ fn a_collider_that_spins_in_place_far_from_the_origin_stays_in_place() {
         let mut touch = Touch::new(
             &sheet,
             &[SoftPatch {
-                center,
+                center: center.into(),
                 radius: 0.4,
             }],
             &TouchOptions::default(),
@@ -1137,7 +1142,7 @@ fn a_thin_wall_of_a_hollow_mesh_is_not_passed() {
     let mut touch = Touch::new(
         &flat,
         &[SoftPatch {
-            center,
+            center: center.into(),
             radius: 0.45,
         }],
         &TouchOptions::default(),

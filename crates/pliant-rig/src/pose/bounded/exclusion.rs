@@ -1,6 +1,7 @@
 //! Sliders that exclude each other: declared pairs and opposites.
 
 use super::bounded_drag::{BoundedDrag, DragGoal};
+use crate::SliderId;
 use crate::pose::{Outcome, PinSystem};
 
 /// Of two opposites one stays if the other is weaker than this part of it. *Chosen*.
@@ -32,7 +33,8 @@ impl BoundedDrag {
         system: &PinSystem<'_>,
         weights: &[f64],
     ) -> Option<Exclusion> {
-        for &pair in system.rig().exclusive_pairs() {
+        for pair in system.rig().exclusive_pairs() {
+            let pair = pair.map(SliderId::index);
             if self.violates(pair, system, weights) {
                 return Some(Exclusion::Declared(pair));
             }

@@ -211,7 +211,7 @@ impl BlendRequest {
                 let target = rig
                     .slider_named(&source.target)
                     .map_err(|error| format!("{error}."))?;
-                rig.targets()[target].add_to(1.0, &mut positions);
+                rig.targets()[target.index()].add_to(1.0, &mut positions);
             }
 
             rig.neutral().posed(positions).map_err(to_message)

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use pliant::mesh::SurfacePoint;
 use pliant::mesh::glam::DVec3;
+use pliant::mesh::{SurfacePoint, VertexId};
 use pliant::rig::{
     Aim, CurvePinOptions, EndAim, Pin, PinDepth, PinPlace, PoseSolver, Poser, Range, RigError,
     SavedStroke, SideStretch, SketchOptions, SketchSurface, SketchedPose, Stroke, SurfaceCurve,
@@ -100,7 +100,7 @@ impl Line {
                 &self
                     .held
                     .iter()
-                    .map(|pin| Pin::hold(pin.vertex as usize))
+                    .map(|pin| Pin::hold(pin.vertex))
                     .collect::<Vec<_>>(),
             )?;
         }
@@ -253,5 +253,9 @@ fn pulled(pin: &Pin, positions: &[DVec3]) -> Option<DraggedPin> {
         }
         _ => place + pin.displacement,
     };
-    Some(DraggedPin::new(vertex, goal, pin.aim.clone()))
+    Some(DraggedPin::new(
+        VertexId::new(vertex),
+        goal,
+        pin.aim.clone(),
+    ))
 }

@@ -418,7 +418,7 @@ impl RigWorker<'_> {
         // Goals come with each solve; the grab needs only vertices and aims.
         let pins: Vec<Pin> = pulled
             .iter()
-            .map(|pin| Pin::hold(pin.vertex as usize).with_aim(pin.aim.clone()))
+            .map(|pin| Pin::hold(pin.vertex).with_aim(pin.aim.clone()))
             .collect();
 
         poser.grab(
@@ -492,7 +492,7 @@ pub(crate) fn free_target_name(name: &str, rig: &Rig, added: &[AddedTarget]) -> 
 fn held_vertices(pins: &[DraggedPin]) -> Vec<u32> {
     pins.iter()
         .filter(|pin| pin.held)
-        .map(|pin| pin.vertex)
+        .map(|pin| pin.vertex.get())
         .collect()
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pliant::mesh::glam::DVec3;
-use pliant::mesh::{ExactGeodesics, SurfacePoint};
+use pliant::mesh::{ExactGeodesics, SurfacePoint, VertexId};
 use pliant::rig::{Residual, ResidualLayer, ResidualOptions, Rig, RigError, unreachable_map};
 
 use crate::engine::character::PosedCharacter;
@@ -151,12 +151,12 @@ impl ResidualLayerView {
 fn request(selected: Option<usize>, cx: &Cx<'_>) -> Option<LayerRequest> {
     let setup = &cx.document.pose;
     let posed = cx.posed?;
-    let asks = |vertex: u32| (vertex as usize) < posed.positions.len();
+    let asks = |vertex: VertexId| vertex.index() < posed.positions.len();
     let goals = setup
         .pins
         .iter()
         .filter(|mark| asks(mark.vertex))
-        .filter_map(|mark| Some((mark.vertex, mark.goal()?)));
+        .filter_map(|mark| Some((mark.vertex.get(), mark.goal()?)));
 
     let goals: Vec<(u32, DVec3)> = goals.collect();
     // Without colours and without goals the plain pose is shown.
@@ -178,7 +178,7 @@ fn request(selected: Option<usize>, cx: &Cx<'_>) -> Option<LayerRequest> {
         .filter(|(k, mark)| asks(mark.vertex) && selected.is_none_or(|pin| pin == *k));
 
     let from = if setup.heat == HeatKind::Geodesic {
-        measured.map(|(_, mark)| mark.vertex).collect()
+        measured.map(|(_, mark)| mark.vertex.get()).collect()
     } else {
         Vec::new()
     };
@@ -211,9 +211,9 @@ fn gaps(cx: &Cx<'_>, posed: &PosedCharacter, goals: &[(u32, DVec3)]) -> Vec<(u32
             let pins = pull
                 .pins
                 .iter()
-                .filter(|pin| (pin.vertex as usize) < posed.positions.len());
+                .filter(|pin| pin.vertex.index() < posed.positions.len());
             pins.zip(&solve.explanation.unreachable)
-                .map(|(pin, gap)| (pin.vertex, gap.length()))
+                .map(|(pin, gap)| (pin.vertex.get(), gap.length()))
                 .collect()
         }
         _ => goals

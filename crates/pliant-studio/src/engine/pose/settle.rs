@@ -149,7 +149,7 @@ mod tests {
             setup
                 .held_beside(&[dragged], &places)
                 .iter()
-                .map(|p| (p.vertex, p.goal()))
+                .map(|p| (p.vertex.get(), p.goal()))
                 .collect::<Vec<_>>()
         };
 

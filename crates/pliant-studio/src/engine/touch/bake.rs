@@ -108,7 +108,7 @@ impl Plan {
 
         let pulled = setup
             .pull
-            .map(|pull| (pull.vertex as usize, DVec3::from_array(pull.offset)));
+            .map(|pull| (pull.vertex.index(), DVec3::from_array(pull.offset)));
         let pulls = pulled.filter(|(vertex, _)| {
             setup.simulation.method == Method::Xpbd && region.node_of(*vertex).is_some()
         });

@@ -40,7 +40,7 @@ fn press_request(posed: &Arc<PosedCharacter>, share: f64) -> TouchRequest {
     TouchRequest {
         posed: posed.clone(),
         patches: vec![SoftPatch {
-            center: CENTER,
+            center: CENTER.into(),
             radius: 0.7,
         }],
         options: TouchOptions::default(),
@@ -185,7 +185,7 @@ fn invalid_simulation_settings_are_an_error_message() {
     let worker = start(wake);
     worker.send(TouchRequest {
         patches: vec![SoftPatch {
-            center: CENTER,
+            center: CENTER.into(),
             radius: -1.0,
         }],
         ..press_request(&posed, 1.2)

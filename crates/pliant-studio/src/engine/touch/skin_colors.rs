@@ -120,7 +120,7 @@ impl SkinMap {
 
         let middles: Vec<SurfacePoint> = patches
             .iter()
-            .map(|patch| SurfacePoint::Vertex(patch.center as u32))
+            .map(|patch| SurfacePoint::Vertex(patch.center.get()))
             .collect();
         let heat = Heat::of_distances(&geodesics.distances(&middles)?);
         // Components without a patch have no distance.
@@ -224,6 +224,7 @@ impl SkinMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pliant::mesh::VertexId;
     use pliant::mesh::shapes::icosphere;
     use pliant::physics::TouchOptions;
 
@@ -231,7 +232,7 @@ mod tests {
     fn colours_follow_the_map_inside_the_patch_and_are_clay_outside() {
         let mesh = icosphere(4);
         let patches = [SoftPatch {
-            center: 7,
+            center: 7.into(),
             radius: 0.6,
         }];
         let mut geodesics = ExactGeodesics::new(&mesh).unwrap();
@@ -273,7 +274,7 @@ mod tests {
     fn distances_on_a_sphere_are_the_angles_to_the_nearest_centre() {
         let mesh = icosphere(4);
         let patches = [7, 30].map(|center| SoftPatch {
-            center,
+            center: VertexId::new(center),
             radius: 0.3,
         });
         let mut geodesics = ExactGeodesics::new(&mesh).unwrap();

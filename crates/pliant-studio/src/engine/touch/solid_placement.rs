@@ -26,7 +26,7 @@ impl Setup {
         }
 
         // A collider that was never placed waits above the last patch.
-        let center = self.patches.last()?.center as usize;
+        let center = self.patches.last()?.center.index();
         let point = posed.positions.get(center)?;
         let normal = posed.vertices.normals.get(center)?.as_dvec3();
         let solid = self.solid.turned(normal);

@@ -5,9 +5,9 @@ use crate::model::document::{Character, Document};
 use crate::model::examples::Example;
 
 /// Vertices of the built-in head.
-const LEFT_MOUTH_CORNER: u32 = 4686;
-const LOWER_LIP: u32 = 4867;
-const LEFT_BROW: u32 = 7005;
+const LEFT_MOUTH_CORNER: usize = 4686;
+const LOWER_LIP: usize = 4867;
+const LEFT_BROW: usize = 7005;
 
 fn with(pose: Setup) -> Document {
     Document {

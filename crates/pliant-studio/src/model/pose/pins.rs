@@ -6,6 +6,7 @@
 //! drags. A held pin keeps its position in space and takes part in every drag. So do the pins of
 //! one stroke while one of them is dragged.
 
+use pliant::mesh::VertexId;
 use pliant::mesh::glam::DVec3;
 use pliant::rig::Aim;
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,7 @@ use crate::model::document::Weights;
 #[serde(default)]
 pub struct PinMark {
     /// The vertex it holds.
-    pub vertex: u32,
+    pub vertex: VertexId,
     /// Where it should be, if it requests a place: it is held, or it was dragged out of reach.
     pub goal: Option<[f64; 3]>,
     /// Whether it keeps its place while others are dragged.
@@ -31,7 +32,7 @@ pub struct PinMark {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DraggedPin {
     /// The vertex it holds.
-    pub vertex: u32,
+    pub vertex: VertexId,
     /// Where it should go.
     pub goal: [f64; 3],
     /// Which coordinates matter.
@@ -60,9 +61,9 @@ pub(crate) const REACHED: f64 = 0.004;
 impl PinMark {
     /// A free pin.
     #[must_use]
-    pub fn new(vertex: u32) -> Self {
+    pub fn new(vertex: impl Into<VertexId>) -> Self {
         Self {
-            vertex,
+            vertex: vertex.into(),
             ..Self::default()
         }
     }
@@ -76,16 +77,16 @@ impl PinMark {
     /// Where it is.
     #[must_use]
     pub fn place(&self, positions: &[DVec3]) -> Option<DVec3> {
-        positions.get(self.vertex as usize).copied()
+        positions.get(self.vertex.index()).copied()
     }
 }
 
 impl DraggedPin {
     /// A pin that is requested at a place.
     #[must_use]
-    pub fn new(vertex: u32, goal: DVec3, aim: Aim) -> Self {
+    pub fn new(vertex: impl Into<VertexId>, goal: DVec3, aim: Aim) -> Self {
         Self {
-            vertex,
+            vertex: vertex.into(),
             goal: goal.to_array(),
             aim,
             held: false,

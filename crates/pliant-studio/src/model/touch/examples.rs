@@ -1,5 +1,7 @@
 //! Documents to start with in the Touch room.
 
+use pliant::mesh::VertexId;
+
 use super::{ColliderSetup, Form, Patch, Preset, Setup};
 use crate::model::document::{Character, Document};
 use crate::model::examples::Example;
@@ -7,13 +9,13 @@ use crate::model::examples::Example;
 /// The centre of the built-in head's left cheek, and how far it is soft, in centimetres: those of
 /// the demo and of the published pictures.
 const CHEEK: Patch = Patch {
-    center: 2134,
+    center: VertexId::new(2134),
     radius: 4.0,
 };
 
 /// The same on its chin.
 const CHIN: Patch = Patch {
-    center: 1083,
+    center: VertexId::new(1083),
     radius: 4.0,
 };
 

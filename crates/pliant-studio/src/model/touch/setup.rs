@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use pliant::mesh::VertexId;
 use pliant::mesh::glam::DVec3;
 use pliant::physics::{SoftMaterial, SoftPatch, TouchMethod, TouchOptions, VerletOptions};
 use serde::{Deserialize, Serialize};
@@ -54,7 +55,7 @@ impl Default for Setup {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Patch {
     /// The vertex in its centre.
-    pub center: u32,
+    pub center: VertexId,
     /// How far it reaches along the surface.
     pub radius: f64,
 }
@@ -63,7 +64,7 @@ pub struct Patch {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct VertexPull {
     /// Which one.
-    pub vertex: u32,
+    pub vertex: VertexId,
     /// How far from the character's own shape.
     pub offset: [f64; 3],
     /// Whether the pull is active.
@@ -262,7 +263,7 @@ impl Setup {
         self.patches
             .iter()
             .map(|patch| SoftPatch {
-                center: patch.center as usize,
+                center: patch.center,
                 radius: patch.radius,
             })
             .collect()
@@ -363,7 +364,7 @@ mod tests {
         let mesh = pliant::mesh::shapes::icosphere(2);
         let mut setup = Setup {
             patches: vec![Patch {
-                center: 3,
+                center: 3.into(),
                 radius: 0.5,
             }],
             ..Setup::default()
@@ -429,7 +430,7 @@ mod tests {
             recorded,
             stays: true,
             pull: Some(VertexPull {
-                vertex: 3,
+                vertex: 3.into(),
                 offset: [1.0, 2.0, 3.0],
                 holds: true,
             }),

@@ -385,7 +385,7 @@ fn place_anchor(on: &PaneCanvas<'_>, ui: &Ui, cx: &mut Cx<'_>) {
 
     ui.ctx().set_cursor_icon(CursorIcon::Crosshair);
     if on.canvas.tool_clicked() {
-        let vertex = hit.vertex;
+        let vertex = hit.vertex.get();
         let adds = ui.input(|input| input.modifiers.shift);
         cx.edit("Place anchor", move |document| {
             set_anchor(&mut document.blend, vertex, adds)

@@ -127,11 +127,11 @@ impl ControlPointTool {
         if let (Some(held), Some(hit)) = (
             self.held,
             touched.pointer.and_then(|pointer| on.pick(pointer)),
-        ) && !points.contains(&hit.vertex)
+        ) && !points.contains(&hit.vertex.get())
         {
             cx.edit_continuously("Move control point", move |document| {
                 if let Some(vertex) = document.learn.recipe.points.get_mut(held.index) {
-                    *vertex = hit.vertex;
+                    *vertex = hit.vertex.get();
                 }
             });
         }
@@ -179,7 +179,7 @@ impl ControlPointTool {
 
         let hit = on.pick(pointer);
         if let Some(at) =
-            hit.and_then(|hit| on.canvas.view.project(pose.positions[hit.vertex as usize]))
+            hit.and_then(|hit| on.canvas.view.project(pose.positions[hit.vertex.index()]))
         {
             ui.ctx().set_cursor_icon(CursorIcon::Crosshair);
             on.canvas
@@ -193,10 +193,10 @@ impl ControlPointTool {
 
         // A click beside the mesh clears the selection.
         self.selected = None;
-        if let Some(hit) = hit.filter(|hit| !points.contains(&hit.vertex)) {
+        if let Some(hit) = hit.filter(|hit| !points.contains(&hit.vertex.get())) {
             self.selected = Some(points.len());
             cx.edit("Place control point", move |document| {
-                document.learn.recipe.points.push(hit.vertex)
+                document.learn.recipe.points.push(hit.vertex.get())
             });
         }
     }

@@ -269,7 +269,7 @@ fn hover(on: &PaneCanvas<'_>, ui: &Ui, positions: &[DVec3], pins: &[PinMark], to
     ui.ctx().set_cursor_icon(CursorIcon::Crosshair);
     // Strokes start anywhere; pins and landmarks snap to a vertex.
     let place = positions
-        .get(hit.vertex as usize)
+        .get(hit.vertex.index())
         .copied()
         .filter(|_| matches!(tool, Tool::Pin | Tool::Landmark));
 

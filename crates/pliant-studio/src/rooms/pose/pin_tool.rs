@@ -1,6 +1,7 @@
 //! Pins under the pointer: add, drag, select, delete.
 
 use eframe::egui::{CursorIcon, Modifiers, Pos2, Ui};
+use pliant::mesh::VertexId;
 use pliant::mesh::glam::DVec3;
 use pliant::rig::{Aim, VertexMirror};
 
@@ -31,7 +32,7 @@ pub(super) struct PinTool {
 struct PinDrag {
     gesture: u64,
     /// The pin and, where both sides move, its partner.
-    vertices: Vec<u32>,
+    vertices: Vec<VertexId>,
     /// Where they were when the pin was taken, and where the pointer was.
     starts: Vec<DVec3>,
     pointer: Pos2,
@@ -50,7 +51,7 @@ impl PinTool {
     }
 
     /// Where the pin being dragged should go.
-    pub(super) fn goal(&self) -> Option<(u32, DVec3)> {
+    pub(super) fn goal(&self) -> Option<(VertexId, DVec3)> {
         self.drag.as_ref().map(|drag| (drag.vertices[0], drag.goal))
     }
 }
@@ -165,12 +166,14 @@ impl PoseRoom {
     }
 
     /// A vertex and, where both sides act, its partner.
-    fn both_sides(&self, vertex: u32, cx: &Cx<'_>) -> Vec<u32> {
+    fn both_sides(&self, vertex: VertexId, cx: &Cx<'_>) -> Vec<VertexId> {
         let other = self
             .mirror
             .get(cx)
-            .and_then(|mirror| partner(&mirror, vertex));
-        std::iter::once(vertex).chain(other).collect()
+            .and_then(|mirror| partner(&mirror, vertex.get()));
+        std::iter::once(vertex)
+            .chain(other.map(VertexId::new))
+            .collect()
     }
 
     fn take(
@@ -200,7 +203,7 @@ impl PoseRoom {
 
         // Playing keys would move the sliders during the drag.
         cx.clock.playing = false;
-        let vertices: Vec<u32> = self.both_sides(vertex, cx);
+        let vertices = self.both_sides(vertex, cx);
         let mut starts = Vec::new();
         for &vertex in &vertices {
             let Some(start) = drag_start(vertex, setup, positions) else {
@@ -209,13 +212,14 @@ impl PoseRoom {
             starts.push(start);
         }
 
-        let index_of = |vertex: &u32| setup.pins.iter().position(|mark| mark.vertex == *vertex);
+        let index_of =
+            |vertex: &VertexId| setup.pins.iter().position(|mark| mark.vertex == *vertex);
         let dragged: Vec<usize> = vertices.iter().filter_map(index_of).collect();
         let held = setup.held_beside(&dragged, &posed.positions);
         let Some(normal) = posed
             .vertices
             .normals
-            .get(vertex as usize)
+            .get(vertex.index())
             .map(|normal| normal.as_dvec3())
         else {
             return;
@@ -295,7 +299,7 @@ impl PoseRoom {
     }
 
     /// The selected pin and, where both sides act, its partner.
-    fn selected_vertices(&self, cx: &Cx<'_>) -> Vec<u32> {
+    fn selected_vertices(&self, cx: &Cx<'_>) -> Vec<VertexId> {
         self.selected(cx)
             .map(|pin| self.both_sides(cx.document.pose.pins[pin].vertex, cx))
             .unwrap_or_default()
@@ -327,9 +331,9 @@ impl PoseRoom {
         let places = self
             .selected_vertices(cx)
             .into_iter()
-            .filter_map(|v| Some((v, *positions.get(v as usize)?)));
+            .filter_map(|v| Some((v, *positions.get(v.index())?)));
 
-        let places: Vec<(u32, DVec3)> = places.collect();
+        let places: Vec<(VertexId, DVec3)> = places.collect();
         cx.edit(
             if held { "Hold pin" } else { "Release pin" },
             move |document| {
@@ -365,15 +369,15 @@ fn take_is_shown(cx: &mut Cx<'_>) -> bool {
 }
 
 /// Where a drag of a vertex begins: at its goal, or at its position.
-fn drag_start(vertex: u32, setup: &Setup, positions: &[DVec3]) -> Option<DVec3> {
+fn drag_start(vertex: VertexId, setup: &Setup, positions: &[DVec3]) -> Option<DVec3> {
     let mark = setup.pins.iter().find(|mark| mark.vertex == vertex);
     let goal = mark.and_then(PinMark::goal);
-    goal.or_else(|| positions.get(vertex as usize).copied())
+    goal.or_else(|| positions.get(vertex.index()).copied())
 }
 
 /// Stores the goals of a drag, and pins for vertices without one.
 fn store_drag(setup: &mut Setup, dragged: &[DraggedPin], pull: Pull) {
-    let vertices: Vec<u32> = dragged.iter().map(|pin| pin.vertex).collect();
+    let vertices: Vec<VertexId> = dragged.iter().map(|pin| pin.vertex).collect();
     add_missing(setup, &vertices);
 
     for mark in &mut setup.pins {
@@ -385,7 +389,7 @@ fn store_drag(setup: &mut Setup, dragged: &[DraggedPin], pull: Pull) {
 }
 
 /// Pins vertices that are not.
-pub(super) fn add_missing(setup: &mut Setup, vertices: &[u32]) {
+pub(super) fn add_missing(setup: &mut Setup, vertices: &[VertexId]) {
     for &vertex in vertices {
         if setup.pins.iter().all(|mark| mark.vertex != vertex) {
             setup.pins.push(PinMark::new(vertex));

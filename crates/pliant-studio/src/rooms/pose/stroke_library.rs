@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use eframe::egui::{self, Button, Ui};
-use pliant::mesh::Mesh;
 use pliant::mesh::glam::DVec3;
+use pliant::mesh::{Mesh, VertexId};
 use pliant::rig::SavedStroke;
 
 use super::PoseRoom;
@@ -187,7 +187,10 @@ impl PoseRoom {
             .get(&asset)
             .map_or(&[][..], Vec::as_slice);
 
-        let marks: Vec<PinMark> = known.iter().map(|&vertex| PinMark::new(vertex)).collect();
+        let marks: Vec<PinMark> = known
+            .iter()
+            .map(|&vertex| PinMark::new(VertexId::new(vertex)))
+            .collect();
         // A click on a landmark removes it.
         if let Some(k) = pin_under(pointer, on, positions, &marks) {
             cx.edit("Remove landmark", move |document| {
@@ -203,7 +206,7 @@ impl PoseRoom {
                     .landmarks
                     .entry(asset)
                     .or_default()
-                    .push(hit.vertex)
+                    .push(hit.vertex.get())
             });
         }
         false

@@ -1,6 +1,7 @@
 //! The patch brush: a press sets the centre of a soft patch, a drag its radius.
 
 use eframe::egui::{Align2, Color32, CursorIcon, FontId, Pos2, Stroke, Ui};
+use pliant::mesh::VertexId;
 use pliant::mesh::glam::DVec3;
 
 use super::pointer;
@@ -71,7 +72,7 @@ impl PatchBrush {
         let near = |patch: &Patch| {
             pointer::center(on, patch).is_some_and(|at| at.distance(place) <= REACH)
         };
-        let center_of = |vertex: u32| posed.positions.get(vertex as usize).copied();
+        let center_of = |vertex: VertexId| posed.positions.get(vertex.index()).copied();
 
         // A press on the centre of a patch changes its radius.
         if let Some(patch) = patches.iter().position(near) {

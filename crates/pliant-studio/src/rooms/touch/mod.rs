@@ -377,11 +377,14 @@ fn legend(on: &PaneCanvas<'_>, tool: Tool, touched: &TouchResult, cx: &Cx<'_>) {
 fn request(tool: Tool, cx: &Cx<'_>) -> Option<TouchRequest> {
     let posed = cx.posed?;
     let setup = &cx.document.touch;
-    let count = posed.positions.len() as u32;
+    let count = posed.positions.len();
     // Patches of another character may name vertices that do not exist.
     if setup.patches.is_empty()
         || playing_baked(cx.document).is_some()
-        || setup.patches.iter().any(|patch| patch.center >= count)
+        || setup
+            .patches
+            .iter()
+            .any(|patch| patch.center.index() >= count)
     {
         return None;
     }
@@ -402,7 +405,7 @@ fn request(tool: Tool, cx: &Cx<'_>) -> Option<TouchRequest> {
         patches: setup.soft_patches(),
         options: setup.touch_options(),
         solid,
-        pull: pull.map(|pull| (pull.vertex as usize, DVec3::from_array(pull.offset))),
+        pull: pull.map(|pull| (pull.vertex.index(), DVec3::from_array(pull.offset))),
         shown: setup.shown,
         brushed: tool == Tool::Brush,
         playing_secs: None,

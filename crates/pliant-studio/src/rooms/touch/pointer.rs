@@ -89,7 +89,7 @@ impl Skin {
 /// head.
 pub(super) fn center(on: &PaneCanvas<'_>, patch: &Patch) -> Option<Pos2> {
     let model = on.scene.models.get(FACE)?;
-    let vertex = patch.center as usize;
+    let vertex = patch.center.index();
     let place = model.vertices.positions.get(vertex)?.as_dvec3();
     let normal = model.vertices.normals.get(vertex)?.as_dvec3();
     faces(&on.canvas.view, place, normal)

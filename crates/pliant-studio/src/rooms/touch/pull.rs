@@ -1,6 +1,7 @@
 //! The pull tool: a soft vertex that is dragged.
 
 use eframe::egui::{Color32, CursorIcon, Pos2, Stroke, Ui};
+use pliant::mesh::VertexId;
 use pliant::mesh::glam::DVec3;
 
 use super::pointer;
@@ -23,7 +24,7 @@ pub(super) struct PullTool {
 #[derive(Debug)]
 struct PullDrag {
     gesture: u64,
-    vertex: u32,
+    vertex: VertexId,
     plane: DragPlane,
     /// Where the vertex is in the character's own shape.
     own: DVec3,
@@ -91,7 +92,7 @@ impl PullTool {
             return;
         }
 
-        let soft = touched.filter(|touched| touched.region.node_of(hit.vertex as usize).is_some());
+        let soft = touched.filter(|touched| touched.region.node_of(hit.vertex).is_some());
         let Some(touched) = soft else {
             cx.notify(Notice::hint(
                 "Only soft skin can be pulled; brush a patch there first.",
@@ -99,7 +100,7 @@ impl PullTool {
             return;
         };
 
-        let vertex = hit.vertex as usize;
+        let vertex = hit.vertex.index();
         // The drag starts at the deformed position and is stored relative to the animated one.
         let start = touched.positions[vertex];
         let own = touched.posed.positions[vertex];
@@ -123,7 +124,7 @@ impl PullTool {
             return;
         };
 
-        let soft = touched.filter(|touched| touched.region.node_of(hit.vertex as usize).is_some());
+        let soft = touched.filter(|touched| touched.region.node_of(hit.vertex).is_some());
         ui.ctx().set_cursor_icon(if soft.is_some() {
             CursorIcon::Grab
         } else {
@@ -133,7 +134,7 @@ impl PullTool {
         if let Some(at) = soft.and_then(|touched| {
             on.canvas
                 .view
-                .project(touched.positions[hit.vertex as usize])
+                .project(touched.positions[hit.vertex.index()])
         }) {
             on.canvas
                 .painter
@@ -146,7 +147,7 @@ impl PullTool {
         let Some(pull) = cx.document.touch.pull.filter(|pull| pull.holds) else {
             return;
         };
-        let Some(own) = touched.posed.positions.get(pull.vertex as usize) else {
+        let Some(own) = touched.posed.positions.get(pull.vertex.index()) else {
             return;
         };
 

@@ -347,7 +347,7 @@ fn no_skin_reason(cx: &Cx<'_>) -> String {
         && setup
             .patches
             .iter()
-            .any(|patch| patch.center as usize >= count);
+            .any(|patch| patch.center.index() >= count);
 
     if foreign {
         "The patches belong to another character; delete them."

@@ -103,7 +103,7 @@ impl Brush {
         let hit = on.canvas.pointer().and_then(|pointer| on.pick(pointer));
         self.begin(on, target, region, ui, cx);
         if let Some(hit) = hit {
-            self.continue_stroke(hit.vertex, cx.wake);
+            self.continue_stroke(hit.vertex.get(), cx.wake);
             self.paint_ring(on, target, region, hit.position);
         }
 
@@ -142,7 +142,7 @@ impl Brush {
             vertices: Vec::new(),
             before: region.faces.clone(),
         });
-        self.continue_stroke(start.vertex, cx.wake);
+        self.continue_stroke(start.vertex.get(), cx.wake);
     }
 
     /// The outline of the brush in the colour of the region.

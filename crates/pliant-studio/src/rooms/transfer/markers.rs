@@ -112,7 +112,7 @@ impl MarkerTool {
         {
             match (self.near(pointer, on, model, marks), on.pick(pointer)) {
                 (Some(mark), _) => self.selected = Some(mark.placed),
-                (None, Some(hit)) => self.place(on.pane, hit.vertex, source, cx),
+                (None, Some(hit)) => self.place(on.pane, hit.vertex.get(), source, cx),
                 (None, None) => self.selected = None,
             }
         }
@@ -185,7 +185,7 @@ impl MarkerTool {
             .and_then(|pointer| on.pick(pointer))
         {
             let side = on.pane;
-            let vertex = hit.vertex;
+            let vertex = hit.vertex.get();
             cx.edit_continuously("Move marker", move |document| {
                 change_pairs(document, source, |pairs| {
                     if let Some(pair) = pairs.get_mut(pair) {

@@ -7,7 +7,7 @@ use eframe::egui::{
     Align, Color32, Grid, Label, Layout, Rect, RichText, ScrollArea, Sense, TextStyle, Ui,
     UiBuilder, vec2,
 };
-use pliant::rig::Rig;
+use pliant::rig::{Rig, SliderId};
 
 use crate::engine::character::SolveReport;
 use crate::engine::context::Cx;
@@ -169,7 +169,7 @@ fn moves_ui(ui: &mut Ui, solve: &SolveReport, rig: &Rig) {
         move_ui(
             ui,
             rect,
-            &rig.targets()[moved.slider].name,
+            &rig.targets()[moved.slider.index()].name,
             share,
             moved.from,
             moved.to,
@@ -236,13 +236,13 @@ fn small(ui: &mut Ui, text: String, color: Color32) {
 
 fn messages_ui(ui: &mut Ui, solve: &SolveReport, rig: &Rig) {
     // Most sliders are at zero, which is also a limit; only those that moved there are listed.
-    let moved = |slider: &&usize| solve.explanation.moves.iter().any(|m| m.slider == **slider);
+    let moved = |slider: &&SliderId| solve.explanation.moves.iter().any(|m| m.slider == **slider);
     let names: Vec<&str> = solve
         .pose
         .at_limit
         .iter()
         .filter(moved)
-        .map(|&k| &*rig.targets()[k].name)
+        .map(|slider| &*rig.targets()[slider.index()].name)
         .collect();
 
     let limits = if names.is_empty() {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use eframe::egui::{self, Id, Role, Sense, TextEdit, TextStyle, Ui, WidgetInfo, pos2, vec2};
-use pliant::rig::{Limits, SliderGroup};
+use pliant::rig::{Limits, SliderGroup, SliderId};
 
 use super::failed_rig::failure;
 use super::slider_index::SliderIndex;
@@ -128,11 +128,11 @@ fn rows_ui(
 
     ui.spacing_mut().item_spacing.y = 1.0;
     for group in &book.groups {
-        let fits = |&k: &usize| {
+        let fits = |&k: &SliderId| {
             book.matches(k, &panel.search)
                 && (!panel.only_moved || weight(book, posed, k, cx.document) != 0.0)
         };
-        let sliders: Vec<usize> = group.sliders.iter().copied().filter(fits).collect();
+        let sliders: Vec<SliderId> = group.sliders.iter().copied().filter(fits).collect();
 
         if sliders.is_empty() {
             continue;
@@ -219,20 +219,25 @@ fn group_ui(
 }
 
 /// Shown weight of a slider: that of a take while one plays.
-fn weight(book: &SliderIndex, posed: &PosedCharacter, slider: usize, document: &Document) -> f64 {
+fn weight(
+    book: &SliderIndex,
+    posed: &PosedCharacter,
+    slider: SliderId,
+    document: &Document,
+) -> f64 {
     if document.timeline.playing_take.is_some() {
-        return posed.weights.get(slider).copied().unwrap_or(0.0);
+        return posed.weights.get(slider.index()).copied().unwrap_or(0.0);
     }
     document
         .character
         .weights
-        .get(&book.rig().targets()[slider].name)
+        .get(book.name(slider))
         .copied()
         .unwrap_or(0.0)
 }
 
 /// The part of the displacement of the dragged pin that each slider contributes.
-fn shares(solve: &SolveReport, posed: &PosedCharacter) -> BTreeMap<usize, f64> {
+fn shares(solve: &SolveReport, posed: &PosedCharacter) -> BTreeMap<SliderId, f64> {
     let Some(pin) = solve
         .dragged_pin()
         .filter(|_| solve.pose.weights.len() == posed.rig.targets().len())
@@ -251,7 +256,7 @@ fn row_ui(
     ui: &mut Ui,
     book: &SliderIndex,
     posed: &PosedCharacter,
-    k: usize,
+    k: SliderId,
     share: Option<f64>,
     cx: &mut Cx<'_>,
 ) {
@@ -262,7 +267,7 @@ fn row_ui(
         return;
     }
 
-    let name = &book.rig().targets()[k].name;
+    let name = book.name(k);
     let character = &cx.document.character;
     let timeline = &cx.document.timeline;
 
@@ -294,17 +299,17 @@ fn row_ui(
     }
 }
 
-fn limits(book: &SliderIndex, slider: usize, character: &Character) -> [f64; 2] {
-    let Limits { min, max } = book.rig().sliders()[slider].limits;
+fn limits(book: &SliderIndex, slider: SliderId, character: &Character) -> [f64; 2] {
+    let Limits { min, max } = book.rig().sliders()[slider.index()].limits;
     character
         .limits
-        .get(&book.rig().targets()[slider].name)
+        .get(book.name(slider))
         .copied()
         .unwrap_or([min, max])
 }
 
-fn apply(book: &SliderIndex, k: usize, weight: f64, act: RowAction, cx: &mut Cx<'_>) {
-    let name = book.rig().targets()[k].name.clone();
+fn apply(book: &SliderIndex, k: SliderId, weight: f64, act: RowAction, cx: &mut Cx<'_>) {
+    let name = book.name(k).to_owned();
     let character = &cx.document.character;
     match act {
         RowAction::Set(weight) => {
@@ -373,14 +378,16 @@ fn toggle(set: &mut BTreeSet<String>, name: String) {
 
 /// The weight of a slider, and the same for its partner where they are linked, each inside its
 /// limits.
-fn with_partner(book: &SliderIndex, slider: usize, weight: f64, character: &Character) -> Weights {
+fn with_partner(
+    book: &SliderIndex,
+    slider: SliderId,
+    weight: f64,
+    character: &Character,
+) -> Weights {
     let partner = book.partner(slider).filter(|_| character.mirrored);
-    let limited = |k: usize| {
+    let limited = |k: SliderId| {
         let [min, max] = limits(book, k, character);
-        (
-            book.rig().targets()[k].name.clone(),
-            weight.max(min).min(max),
-        )
+        (book.name(k).to_owned(), weight.max(min).min(max))
     };
 
     std::iter::once(slider)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use eframe::egui::{Id, Ui};
-use pliant::rig::{Rig, SliderGroup, SliderPairs, all_groups};
+use pliant::rig::{Rig, SliderGroup, SliderId, SliderPairs, all_groups};
 
 /// Names, groups and partners of the sliders of a rig.
 #[derive(Debug)]
@@ -47,17 +47,22 @@ impl SliderIndex {
         &self.rig
     }
 
+    pub(crate) fn name(&self, slider: SliderId) -> &str {
+        &self.rig.targets()[slider.index()].name
+    }
+
     /// The slider on the other side, if that is another one.
-    pub(crate) fn partner(&self, slider: usize) -> Option<usize> {
-        self.partners[slider].filter(|&partner| partner != slider)
+    pub(crate) fn partner(&self, slider: SliderId) -> Option<SliderId> {
+        let partner = self.partners[slider.index()].map(SliderId::from);
+        partner.filter(|&partner| partner != slider)
     }
 
     /// Whether a name holds all parts of a search.
-    pub(crate) fn matches(&self, slider: usize, search: &str) -> bool {
+    pub(crate) fn matches(&self, slider: SliderId, search: &str) -> bool {
         search
             .to_lowercase()
             .split_whitespace()
-            .all(|part| self.small[slider].contains(part))
+            .all(|part| self.small[slider.index()].contains(part))
     }
 }
 
@@ -86,8 +91,8 @@ mod tests {
     fn mirror_partners_are_on_the_other_side() {
         let index = SliderIndex::new(&Arc::new(rig(&["smile_L", "jawOpen", "smile_R"])));
         assert_eq!(
-            [0, 1, 2].map(|k| index.partner(k)),
-            [Some(2), None, Some(0)]
+            [0, 1, 2].map(|k| index.partner(SliderId::new(k))),
+            [Some(2.into()), None, Some(0.into())]
         );
     }
 
@@ -101,7 +106,7 @@ mod tests {
 
         let found = |search: &str| {
             (0..3)
-                .filter(|&k| index.matches(k, search))
+                .filter(|&k| index.matches(SliderId::new(k), search))
                 .collect::<Vec<_>>()
         };
 

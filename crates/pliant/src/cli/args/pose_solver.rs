@@ -208,10 +208,10 @@ pub(crate) fn with_locks_and_limits(
 ) -> Result<Rig, RigError> {
     let mut sliders = rig.sliders().to_vec();
     for name in locked {
-        sliders[rig.slider_named(name)?].locked = true;
+        sliders[rig.slider_named(name)?.index()].locked = true;
     }
     for (name, limits) in limits {
-        sliders[rig.slider_named(name)?].limits = *limits;
+        sliders[rig.slider_named(name)?.index()].limits = *limits;
     }
     rig.with_sliders(sliders)
 }

@@ -43,7 +43,7 @@ pub(crate) fn read(path: &Path, rig: &Rig) -> Result<Vec<f64>, Failure> {
         let slider = rig
             .slider_named(name)
             .map_err(|error| Failure::about(path.display(), &error))?;
-        weights[slider] = value
+        weights[slider.index()] = value
             .as_f64()
             .ok_or_else(|| wrong(&format!("the weight of '{name}' is not a number")))?;
     }
@@ -72,7 +72,7 @@ pub(crate) fn choose(
         let slider = rig
             .slider_named(name)
             .map_err(|error| Failure::about(locator, &error))?;
-        weights[slider] = *weight;
+        weights[slider.index()] = *weight;
     }
     Ok(weights)
 }

@@ -367,8 +367,8 @@ impl Solution {
     fn key_file(&self, rig: &Rig, curves: &KeyedCurves) -> Vec<u8> {
         let mut sliders = BTreeMap::new();
         for slider in curves.moving() {
-            let keys = curves.sliders()[slider].iter();
-            let name = rig.targets()[slider].name.clone();
+            let keys = curves.sliders()[slider.index()].iter();
+            let name = rig.targets()[slider.index()].name.clone();
             sliders.insert(name, keys.map(|key| [key.time_secs, key.weight]).collect());
         }
 

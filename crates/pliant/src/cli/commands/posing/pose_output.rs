@@ -7,7 +7,7 @@ use std::time::Instant;
 use pliant_io::{Asset, Format};
 use pliant_mesh::SurfacePoint;
 use pliant_mesh::glam::DVec3;
-use pliant_rig::{Aim, Explanation, Pin, PinResult, Pose, Rig, SliderMove};
+use pliant_rig::{Aim, Explanation, Pin, PinResult, Pose, Rig, SliderId, SliderMove};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -264,8 +264,8 @@ impl SolvedPose<'_> {
         }
     }
 
-    fn slider_name(&self, slider: usize) -> String {
-        self.rig.targets()[slider].name.clone()
+    fn slider_name(&self, slider: SliderId) -> String {
+        self.rig.targets()[slider.index()].name.clone()
     }
 
     /// The sliders that moved, the pins, and the quality of the solve.

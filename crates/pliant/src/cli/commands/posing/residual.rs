@@ -203,7 +203,7 @@ impl ResidualArgs {
         // An in-between belongs to its target; all else becomes a target of its own.
         let mut targets = solved.rig.targets().to_vec();
         if let Some(slider) = &self.promote_in_between {
-            let k = solved.rig.slider_named(slider)?;
+            let k = solved.rig.slider_named(slider)?.index();
             let weight = solved.pose.weights[k];
             targets[k] = layer.residual.to_in_between(&targets[k], "", weight)?;
         } else {
@@ -228,7 +228,8 @@ impl ResidualArgs {
 
         let mut driver_weights = Vec::with_capacity(names.len());
         for name in names {
-            driver_weights.push(solved.pose.weights[solved.rig.slider_named(name)?]);
+            let slider = solved.rig.slider_named(name)?;
+            driver_weights.push(solved.pose.weights[slider.index()]);
         }
 
         // The layer is divided by the product of the drivers, which multiplies it again in use.
@@ -270,7 +271,7 @@ impl Layer {
         for name in names {
             let slider = solved.rig.slider_named(name)?;
             drivers.push(Driver::Slider(slider));
-            driver_weights.push(solved.pose.weights[slider]);
+            driver_weights.push(solved.pose.weights[slider.index()]);
         }
 
         // The layer is divided by the product of the drivers, which multiplies it again in use.

@@ -352,7 +352,10 @@ impl Args {
         for (k, &center) in self.center.iter().enumerate() {
             // A single radius is that of all patches.
             let radius = self.radius[k.min(self.radius.len() - 1)];
-            patches.push(SoftPatch { center, radius });
+            patches.push(SoftPatch {
+                center: center.into(),
+                radius,
+            });
         }
         patches
     }
