@@ -17,6 +17,27 @@ pub(super) fn channels(mesh: &ufbx::Mesh) -> impl Iterator<Item = &ufbx::BlendCh
         .map(|channel| &**channel)
 }
 
+/// The weights at which a mesh rests; empty if all are zero.
+pub(super) fn rest_weights(mesh: &ufbx::Mesh) -> Vec<f64> {
+    let weights: Vec<f64> = channels(mesh)
+        .map(|channel| {
+            Some(channel.weight)
+                .filter(|w| w.is_finite())
+                .unwrap_or(0.0)
+        })
+        .collect();
+    if weights.iter().all(|&w| w == 0.0) {
+        return Vec::new();
+    }
+    weights
+}
+
+/// Whether a property of another object drives the weight of a channel, as in 3ds Max 7.
+pub(super) fn is_driven(channel: &ufbx::BlendChannel) -> bool {
+    let weight = ufbx::find_prop(&channel.element.props, "DeformPercent");
+    weight.is_some_and(|weight| weight.flags.has_any(ufbx::PropFlags::CONNECTED))
+}
+
 /// The targets of a mesh, one for each channel, with distinct names.
 pub(super) fn read_targets(
     mesh: &ufbx::Mesh,
@@ -80,8 +101,13 @@ fn read_keys(
         }
 
         let mut moved: Vec<(u32, Vec3)> = Vec::with_capacity(shape.offset_vertices.len());
-        for (&vertex, offset) in shape.offset_vertices.iter().zip(&shape.position_offsets) {
-            let delta = scene_from_mesh.transform_vector3(vector(offset)).as_vec3();
+        let offsets = shape.offset_vertices.iter().zip(&shape.position_offsets);
+        for (k, (&vertex, offset)) in offsets.enumerate() {
+            // Blender stores a factor for each moved vertex.
+            let factor = shape.offset_weights.get(k).copied().unwrap_or(1.0);
+            let delta = scene_from_mesh
+                .transform_vector3(factor * vector(offset))
+                .as_vec3();
             if (vertex as usize) < vertices && delta != Vec3::ZERO {
                 moved.push((vertex, delta));
             }

@@ -1,15 +1,18 @@
 //! FBX animation stacks as clips, sampled at every frame.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use pliant_mesh::glam::{DAffine3, DVec3};
 use pliant_rig::{Interpolation, WeightTrack};
 use ufbx::EvaluateOpts;
 
-use super::blend_channel::channels;
-use super::{PlacedMesh, affine, one_line, vector};
+use super::blend_channel::{channels, is_driven};
+use super::node_pose::{NodePoses, ancestors};
+use super::skin::Character;
+use super::{PlacedMesh, PlacedMeshes, affine, one_line, vector};
 use crate::parse::budget::Budget;
-use crate::{Animation, Motion, Object, PlacementTrack, ReadError, Shape};
+use crate::{Animation, Motion, Object, PlacementTrack, ReadError, Shape, SkinTrack};
 
 /// Chosen: longer clips are rejected; over an hour at 24 frames per second.
 const MOST_FRAMES: f64 = 1e5;
@@ -19,7 +22,7 @@ pub(super) fn read(
     scene: &ufbx::Scene,
     stack: &ufbx::AnimStack,
     objects: &[Object],
-    placed: &[PlacedMesh<'_>],
+    placed: &PlacedMeshes<'_>,
     budget: &Budget,
     warnings: &mut Vec<String>,
 ) -> Result<Option<Animation>, ReadError> {
@@ -35,7 +38,7 @@ pub(super) fn read(
         return Ok(None);
     };
 
-    let mut reader = StackReader {
+    let reader = StackReader {
         scene,
         stack,
         times,
@@ -46,12 +49,23 @@ pub(super) fn read(
     let mut clip = Animation::new(name, reader.times.frames);
     clip.frames_per_second = reader.times.per_second;
     clip.start_secs = reader.times.begin;
-    let posed = reader.node_motions(placed, warnings)?;
+    let moved = reader.node_motions(placed, warnings);
+    let baked = reader.baked_frames(&placed.meshes, warnings)?;
 
-    for (k, (object, placed)) in objects.iter().zip(placed).enumerate() {
-        let posed = posed.as_ref().map(|objects| &objects[k]);
-        let motion = reader.motion(k, object, placed, posed, warnings)?;
-        clip.motions.extend(motion);
+    for (k, (object, placed)) in objects.iter().zip(&placed.meshes).enumerate() {
+        let mut motion = Motion::new(k, Shape::Rest);
+        if baked[k].is_empty() {
+            motion.shape = reader.shape(object, placed)?;
+            motion.skin = moved.skin_track(object, placed);
+            motion.placement = moved.placement(&reader, k, object, placed, warnings);
+        } else {
+            motion.shape = Shape::Points(baked[k].clone());
+        }
+
+        let rests = matches!(motion.shape, Shape::Rest);
+        if !rests || motion.skin.is_some() || motion.placement.is_some() {
+            clip.motions.push(motion);
+        }
     }
 
     Ok((!clip.motions.is_empty()).then_some(clip))
@@ -135,68 +149,115 @@ struct StackReader<'a> {
     animated: HashSet<u32>,
 }
 
-/// The motion of one mesh by its nodes and joints, frame by frame.
-#[derive(Default)]
-struct NodeMotion {
-    scene_from_mesh: Vec<DAffine3>,
-    skinned: Vec<Vec<DVec3>>,
+/// The motions of nodes in a clip. Both lists are empty if there are too many frames.
+struct NodeMotions {
+    /// For each mesh, its transform in the scene frame by frame; empty if it does not move.
+    scene_from_mesh: Vec<Vec<DAffine3>>,
+    /// For each character, its joints frame by frame; `None` if they rest in the bind pose.
+    joints: Vec<Option<Arc<Vec<Vec<DAffine3>>>>>,
 }
 
 impl StackReader<'_> {
     fn node_moves(&self, node: &ufbx::Node) -> bool {
-        std::iter::successors(Some(node), |node| node.parent.as_deref())
-            .any(|node| self.animated.contains(&node.element.element_id))
+        ancestors(node).any(|node| self.animated.contains(&node.element.element_id))
     }
 
-    /// Whether a skeleton may move the mesh: it has a skin, and any node is animated.
-    fn skin_moves(&self, mesh: &ufbx::Mesh) -> bool {
-        !mesh.skin_deformers.is_empty()
-            && self
-                .scene
-                .nodes
-                .iter()
-                .any(|node| self.animated.contains(&node.element.element_id))
+    fn character_moves(&self, character: &Character<'_>) -> bool {
+        let mut nodes = character.nodes.iter();
+        !character.rests_as_bound || nodes.any(|node| self.node_moves(node))
     }
 
-    /// The motion of every mesh by its nodes; `None` if no node moves, or if there are too many frames.
-    fn node_motions(
-        &mut self,
-        placed: &[PlacedMesh<'_>],
-        warnings: &mut Vec<String>,
-    ) -> Result<Option<Vec<NodeMotion>>, ReadError> {
-        let skinned: Vec<bool> = placed.iter().map(|p| self.skin_moves(p.mesh)).collect();
-        if !skinned.contains(&true) && !placed.iter().any(|p| self.node_moves(p.node)) {
-            return Ok(None);
-        }
+    /// The motions of meshes and joints by their nodes.
+    fn node_motions(&self, placed: &PlacedMeshes<'_>, warnings: &mut Vec<String>) -> NodeMotions {
+        let moving_meshes: Vec<bool> = placed.meshes.iter().map(|p| self.mesh_moves(p)).collect();
+        let characters = &placed.characters;
+        let moving: Vec<bool> = characters.iter().map(|c| self.character_moves(c)).collect();
 
-        // Skinned meshes need the positions of every frame, the others only a transform.
-        let points: usize = placed
-            .iter()
-            .zip(&skinned)
-            .filter(|(_, skinned)| **skinned)
-            .map(|(p, _)| 3 * p.mesh.num_vertices)
-            .sum();
+        let meshes = placed.meshes.iter().zip(&moving_meshes);
+        let meshes = meshes.filter(|(_, moves)| **moves).map(|(p, _)| p.node);
+        let joints = characters.iter().zip(&moving).filter(|(_, moves)| **moves);
+        let joints = joints.flat_map(|(character, _)| character.nodes.iter().copied());
+        let wanted: Vec<&ufbx::Node> = meshes.chain(joints).collect();
+        let poses = NodePoses::new(self.scene, wanted.iter().copied(), &self.animated);
 
-        // Chosen: evaluating an element costs about as much as eight numbers.
-        let per_frame = points
-            .saturating_add(8 * self.scene.elements.len())
-            .saturating_add(12 * placed.len());
-
+        let mut motions = NodeMotions {
+            scene_from_mesh: vec![Vec::new(); placed.meshes.len()],
+            joints: vec![None; characters.len()],
+        };
+        // Chosen: evaluating a node costs about as much as sixteen numbers.
+        let numbers = wanted.len().saturating_mul(12) + poses.len().saturating_mul(16);
         if !self
             .budget
-            .try_spend(self.times.frames.saturating_mul(per_frame))
+            .try_spend(self.times.frames.saturating_mul(numbers))
         {
             warnings.push(format!(
                 "the motion of nodes in clip '{}' is too long to be read",
                 one_line(&self.stack.element.name)
             ));
-            return Ok(None);
+            return motions;
         }
 
-        let mut posed: Vec<NodeMotion> = placed.iter().map(|_| NodeMotion::default()).collect();
+        let mut joints = vec![Vec::new(); characters.len()];
+        for time in self.times.all().take_while(|_| !wanted.is_empty()) {
+            let worlds = poses.at(&self.stack.anim, time);
+            let world = |node: &ufbx::Node| worlds[poses.position(node)];
+            for (k, placed) in placed.meshes.iter().enumerate() {
+                if moving_meshes[k] {
+                    let placement = world(placed.node) * affine(&placed.node.geometry_to_node);
+                    motions.scene_from_mesh[k].push(placement);
+                }
+            }
+
+            for (k, character) in characters.iter().enumerate() {
+                if moving[k] {
+                    let joint = |(node, bone): (&&ufbx::Node, &DAffine3)| world(node) * *bone;
+                    let bones = character.nodes.iter().zip(&character.bone_from_neutral);
+                    joints[k].push(bones.map(joint).collect::<Vec<_>>());
+                }
+            }
+        }
+
+        motions.joints = joints
+            .into_iter()
+            .map(|frames| (!frames.is_empty()).then(|| Arc::new(frames)))
+            .collect();
+        motions
+    }
+
+    /// Whether nodes move a mesh as a whole.
+    fn mesh_moves(&self, placed: &PlacedMesh<'_>) -> bool {
+        placed.character.is_none() && !placed.is_baked && self.node_moves(placed.node)
+    }
+
+    /// For each mesh whose skin only the library can evaluate, its positions frame by frame.
+    fn baked_frames(
+        &self,
+        placed: &[PlacedMesh<'_>],
+        warnings: &mut Vec<String>,
+    ) -> Result<Vec<Vec<Vec<DVec3>>>, ReadError> {
+        let mut frames = vec![Vec::new(); placed.len()];
+        let baked = placed.iter().filter(|p| p.is_baked);
+        let points: usize = baked.map(|p| 3 * p.mesh.num_vertices).sum();
+        if points == 0 || self.animated.is_empty() {
+            return Ok(frames);
+        }
+
+        // Chosen: evaluating an element costs about as much as eight numbers.
+        let per_frame = points.saturating_add(8 * self.scene.elements.len());
+        if !self
+            .budget
+            .try_spend(self.times.frames.saturating_mul(per_frame))
+        {
+            warnings.push(format!(
+                "the motion of dual quaternion skins in clip '{}' is too long to be read",
+                one_line(&self.stack.element.name)
+            ));
+            return Ok(frames);
+        }
+
         for time in self.times.all() {
             let options = EvaluateOpts {
-                evaluate_skinning: points > 0,
+                evaluate_skinning: true,
                 ..EvaluateOpts::default()
             };
             let moment = ufbx::evaluate_scene(self.scene, &self.stack.anim, time, options);
@@ -207,57 +268,34 @@ impl StackReader<'_> {
                 ))
             })?;
 
-            for ((posed, placed), &skinned) in posed.iter_mut().zip(placed).zip(&skinned) {
-                posed.push(&moment, placed, skinned);
+            for (frames, placed) in frames.iter_mut().zip(placed) {
+                if placed.is_baked {
+                    frames.push(skinned_positions(&moment, placed));
+                }
             }
         }
 
-        Ok(Some(posed))
+        Ok(frames)
     }
 
-    fn motion(
-        &self,
-        index: usize,
-        object: &Object,
-        placed: &PlacedMesh<'_>,
-        posed: Option<&NodeMotion>,
-        warnings: &mut Vec<String>,
-    ) -> Result<Option<Motion>, ReadError> {
-        let rest = affine(&placed.node.geometry_to_world);
-        if let Some(posed) = posed.filter(|posed| !posed.skinned.is_empty()) {
-            return Ok(Some(Motion::new(
-                index,
-                Shape::Points(posed.skinned.clone()),
-            )));
-        }
-
+    /// How the shape of an object changes before joints and nodes move it.
+    fn shape(&self, object: &Object, placed: &PlacedMesh<'_>) -> Result<Shape, ReadError> {
         // A point cache replaces the blend shapes.
-        let shape = match &placed.cache {
-            Some(cache) => {
-                self.budget.spend(
-                    self.times.frames.saturating_mul(3 * cache.points()),
-                    "the frames of a point cache",
-                )?;
-                Shape::Points(
-                    self.times
-                        .all()
-                        .map(|time| cache.at(time * self.times.per_second, &rest))
-                        .collect(),
-                )
-            }
-            None => self.weights(object, placed)?,
+        let Some(cache) = &placed.cache else {
+            return self.weights(object, placed);
         };
 
-        let placement = match posed.filter(|_| self.node_moves(placed.node)) {
-            Some(posed) => self.placement(posed, &rest, object, warnings),
-            None => None,
-        };
-        let moves = placement.is_some() || !matches!(shape, Shape::Rest);
-
-        Ok(moves.then_some(Motion {
-            placement,
-            ..Motion::new(index, shape)
-        }))
+        self.budget.spend(
+            self.times.frames.saturating_mul(3 * cache.points()),
+            "the frames of a point cache",
+        )?;
+        let rest = affine(&placed.node.geometry_to_world);
+        Ok(Shape::Points(
+            self.times
+                .all()
+                .map(|time| cache.at(time * self.times.per_second, &rest))
+                .collect(),
+        ))
     }
 
     fn weights(&self, object: &Object, placed: &PlacedMesh<'_>) -> Result<Shape, ReadError> {
@@ -269,10 +307,9 @@ impl StackReader<'_> {
         );
 
         // A channel that is constant but not zero still changes the shape.
-        let used = channels
-            .iter()
-            .any(|c| c.weight != 0.0 || self.animated.contains(&c.element.element_id));
-        if !used {
+        let animated = |c: &&ufbx::BlendChannel| self.animated.contains(&c.element.element_id);
+        let may_change = |c: &&ufbx::BlendChannel| c.weight != 0.0 || animated(c) || is_driven(c);
+        if !channels.iter().any(may_change) {
             return Ok(Shape::Rest);
         }
 
@@ -288,23 +325,43 @@ impl StackReader<'_> {
                 .collect()
         };
 
-        let keys = self.times.all().map(key).collect();
+        let keys: Vec<Vec<f64>> = self.times.all().map(key).collect();
+        if keys.iter().flatten().all(|&w| w == 0.0) && !channels.iter().any(animated) {
+            return Ok(Shape::Rest);
+        }
+
         Ok(Shape::Weights(WeightTrack::new(
             self.times.all().collect(),
             keys,
             Interpolation::Linear,
         )?))
     }
+}
 
+impl NodeMotions {
+    /// The motion of the joints of an object.
+    fn skin_track(&self, object: &Object, placed: &PlacedMesh<'_>) -> Option<SkinTrack> {
+        let motions = self.joints[placed.character?].clone()?;
+        let binding = object.skin.clone()?;
+        Some(SkinTrack { binding, motions })
+    }
+
+    /// The motion of object number `index` as a whole.
     fn placement(
         &self,
-        posed: &NodeMotion,
-        rest: &DAffine3,
+        reader: &StackReader<'_>,
+        index: usize,
         object: &Object,
+        placed: &PlacedMesh<'_>,
         warnings: &mut Vec<String>,
     ) -> Option<PlacementTrack> {
+        let scene_from_mesh = &self.scene_from_mesh[index];
+        if scene_from_mesh.is_empty() {
+            return None;
+        }
+
         // Placements are relative to the rest pose in the scene.
-        let mesh_from_scene = rest.inverse();
+        let mesh_from_scene = affine(&placed.node.geometry_to_world).inverse();
         if !mesh_from_scene.is_finite() {
             warnings.push(format!(
                 "mesh '{}' is scaled to zero at rest, so that its motion is not read",
@@ -313,37 +370,26 @@ impl StackReader<'_> {
             return None;
         }
 
-        let moved_from_rest = posed
-            .scene_from_mesh
-            .iter()
-            .map(|scene_from_mesh| *scene_from_mesh * mesh_from_scene)
-            .collect();
-
+        let moved = scene_from_mesh.iter().map(|moved| *moved * mesh_from_scene);
         Some(PlacementTrack {
-            times_secs: self.times.all().collect(),
-            moved_from_rest,
+            times_secs: reader.times.all().collect(),
+            moved_from_rest: moved.collect(),
         })
     }
 }
 
-impl NodeMotion {
-    fn push(&mut self, moment: &ufbx::Scene, placed: &PlacedMesh<'_>, skinned: bool) {
-        let node = &moment.nodes[placed.node.element.typed_id as usize];
-        let scene_from_mesh = affine(&node.geometry_to_world);
-        self.scene_from_mesh.push(scene_from_mesh);
-
-        if skinned {
-            let mesh = &moment.meshes[placed.mesh.element.typed_id as usize];
-            let position = |p: &ufbx::Vec3| {
-                if mesh.skinned_is_local {
-                    scene_from_mesh.transform_point3(vector(p))
-                } else {
-                    vector(p)
-                }
-            };
-
-            self.skinned
-                .push(mesh.skinned_position.values.iter().map(position).collect());
+/// The positions of a mesh in an evaluated scene.
+fn skinned_positions(moment: &ufbx::Scene, placed: &PlacedMesh<'_>) -> Vec<DVec3> {
+    let node = &moment.nodes[placed.node.element.typed_id as usize];
+    let mesh = &moment.meshes[placed.mesh.element.typed_id as usize];
+    let scene_from_mesh = affine(&node.geometry_to_world);
+    let position = |p: &ufbx::Vec3| {
+        if mesh.skinned_is_local {
+            scene_from_mesh.transform_point3(vector(p))
+        } else {
+            vector(p)
         }
-    }
+    };
+
+    mesh.skinned_position.values.iter().map(position).collect()
 }

@@ -7,27 +7,35 @@
 //! **Source.** ufbx, its documentation; the rules of in-betweens in [`pliant_rig::Rig`].
 //!
 //! **Departures.** Positions are those of the scene in the units and axes of the file. A clip is an
-//! animation stack; its frame 0 is the first of the stack. Weights are sampled at every frame.
-//! Meshes that a skeleton moves become positions frame by frame. Point caches are read if they are
-//! PC2.
+//! animation stack; its frame 0 is the first of the stack. Weights and joints are sampled at every
+//! frame. The neutral of a mesh is its shape at weights zero and in its bind pose, even if the file
+//! rests at other weights or in another pose. Meshes with a dual quaternion skin become positions
+//! frame by frame. Point caches are read if they are PC2.
 //!
 //! | module | concept |
 //! |---|---|
 //! | `mesh` | polygons with their attributes |
 //! | `blend_channel` | blend channels → targets |
+//! | `skin` | clusters → skins and the skeletons of characters |
 //! | `cache` | point caches |
 //! | `clip` | animation stacks → clips |
+//! | `node_pose` | the transforms of nodes over time |
 
 mod blend_channel;
 mod cache;
 mod clip;
+#[cfg(test)]
+mod evaluation_tests;
 mod mesh;
+mod node_pose;
+mod skin;
 #[cfg(test)]
 mod tests;
 
 use pliant_mesh::glam::{DAffine3, DMat3, DVec3};
 use ufbx::{AllocatorOpts, CoordinateAxis, ErrorType, FileFormat, LoadOpts};
 
+use self::skin::{BoundMesh, Character};
 use crate::parse::budget::Budget;
 use crate::{Asset, FileProvider, Object, ReadError, UpAxis};
 
@@ -61,15 +69,6 @@ pub fn read(bytes: &[u8], files: &dyn FileProvider) -> Result<Asset, ReadError> 
         )?);
     }
 
-    // Without a clip, nothing else shows that the file rests at other weights.
-    let channels = placed.iter().flat_map(|p| blend_channel::channels(p.mesh));
-    let set = channels.filter(|channel| channel.weight != 0.0).count();
-    if set > 0 && asset.clips.is_empty() {
-        asset.warnings.push(format!(
-            "{set} blend channel(s) are not at zero; the meshes are read as if they were"
-        ));
-    }
-
     Ok(asset)
 }
 
@@ -79,27 +78,99 @@ fn read_meshes<'a>(
     files: &dyn FileProvider,
     budget: &Budget,
     asset: &mut Asset,
-) -> Result<Vec<PlacedMesh<'a>>, ReadError> {
-    let mut placed = Vec::new();
+) -> Result<PlacedMeshes<'a>, ReadError> {
+    let mut meshes = Vec::new();
+    let mut bound = Vec::new();
     for node in &scene.nodes {
         let Some(mesh) = &node.mesh else { continue };
         budget.spend(cost(mesh), "the meshes of the nodes")?;
         let path = path(node);
         budget.spend(path.len(), "the names of the nodes")?;
 
-        let rig = mesh::read_rig(node, mesh, budget, &mut asset.warnings)?;
+        let cache = cache::read(mesh, files, &mut asset.warnings);
+        let deformation = Deformation::of(node, mesh, cache.is_some(), &mut asset.warnings);
+        let skin = match deformation {
+            Deformation::Skin(skin) => {
+                let warnings = &mut asset.warnings;
+                Some(BoundMesh::read(node, mesh, skin, budget, warnings)?)
+            }
+            _ => None,
+        };
+
+        // The bones of a skinned mesh place it in the scene, its own node does not.
+        let rest = affine(&node.geometry_to_world);
+        let scene_from_mesh = skin.as_ref().map_or(rest, |skin| skin.scene_from_mesh);
+        let rig = mesh::read_rig(node, mesh, scene_from_mesh, budget, &mut asset.warnings)?;
         asset.objects.push(Object {
             path,
+            rest_weights: blend_channel::rest_weights(mesh),
             ..Object::new(rig)
         });
-        placed.push(PlacedMesh {
+
+        bound.push(skin);
+        meshes.push(PlacedMesh {
             node,
             mesh,
-            cache: cache::read(mesh, files, &mut asset.warnings),
+            cache,
+            is_baked: matches!(deformation, Deformation::Baked),
+            character: None,
         });
     }
 
-    Ok(placed)
+    let (characters, bindings) = skin::characters(&bound)?;
+    for (k, binding) in bindings.into_iter().enumerate() {
+        let Some((character, binding)) = binding else {
+            continue;
+        };
+        asset.objects[k].skin = Some(binding);
+        meshes[k].character = Some(character);
+        if !characters[character].rests_as_bound {
+            asset.warnings.push(format!(
+                "mesh '{}' rests in another pose than its bind pose; its neutral is the bind pose",
+                asset.objects[k].name()
+            ));
+        }
+    }
+
+    Ok(PlacedMeshes { meshes, characters })
+}
+
+/// How the points of a mesh move, besides its targets.
+enum Deformation<'a> {
+    None,
+    /// By joints.
+    Skin(&'a ufbx::SkinDeformer),
+    /// By joints that a skin cannot express: frames of positions.
+    Baked,
+}
+
+impl<'a> Deformation<'a> {
+    fn of(
+        node: &ufbx::Node,
+        mesh: &'a ufbx::Mesh,
+        has_cache: bool,
+        warnings: &mut Vec<String>,
+    ) -> Self {
+        let Some(skin) = skin::deformer(mesh) else {
+            return Self::None;
+        };
+
+        let name = one_line(&node.element.name);
+        if has_cache {
+            warnings.push(format!(
+                "mesh '{name}' has a point cache, which replaces its skin"
+            ));
+            return Self::None;
+        }
+        if skin::is_dual_quaternion(skin) {
+            warnings.push(format!(
+                "mesh '{name}' has a dual quaternion skin; its clips hold the resulting positions"
+            ));
+            return Self::Baked;
+        }
+
+        Self::Skin(skin)
+    }
 }
 
 /// Reads the up axis and the unit.
@@ -124,11 +195,21 @@ fn read_space(settings: &ufbx::SceneSettings, asset: &mut Asset) {
         Some(settings.unit_meters).filter(|unit| *unit > 0.0 && unit.is_finite());
 }
 
+/// The meshes of a scene and the skeletons that they follow.
+struct PlacedMeshes<'a> {
+    meshes: Vec<PlacedMesh<'a>>,
+    characters: Vec<Character<'a>>,
+}
+
 /// A mesh at its node.
 struct PlacedMesh<'a> {
     node: &'a ufbx::Node,
     mesh: &'a ufbx::Mesh,
     cache: Option<cache::Cache>,
+    /// Whether clips hold its positions frame by frame.
+    is_baked: bool,
+    /// The character whose joints move it.
+    character: Option<usize>,
 }
 
 fn options(file_bytes: usize) -> LoadOpts<'static> {

@@ -1,0 +1,477 @@
+//! FBX skins: the bones that vertices follow, and one skeleton for all meshes of a character.
+//!
+//! **Problem.** The clusters of a mesh name the bones it follows; body, eyes and clothes of one
+//! character name different bones of one skeleton.
+//!
+//! **Equation.** With the transform `Wⱼ(t)` of a bone in the scene, the matrix `Bⱼ` from the stored
+//! geometry to the bone, and weights `w`:
+//!
+//! ```text
+//! v(t) = Σⱼ wⱼ Wⱼ(t) Bⱼ p        p: the stored position, moved by targets
+//! ```
+//!
+//! **Method.** A cluster also stores the transform `Lⱼ` of its bone in the bind pose. The neutral
+//! is the bind pose in the scene, `G p` with `G = Lⱼ Bⱼ`. A joint moves it by `Wⱼ(t) Nⱼ` with
+//! `Nⱼ = Bⱼ G⁻¹`. In a consistent file `Nⱼ = Lⱼ⁻¹` does not depend on the mesh, so that meshes with
+//! common bones share joints. A bone that two meshes were bound to differently becomes two joints.
+//!
+//! **Source.** ufbx, documentation of `ufbx_skin_deformer`; the rules of `ufbx_evaluate_scene`.
+//!
+//! **Departures.** Of several skins of a mesh, the first counts. Weights are normalised to sum 1,
+//! negative ones are dropped. A vertex without weights follows the node of its mesh, which is then
+//! a joint. Of the bind pose of a joint, the origin and the nearest rotation are kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use pliant_mesh::Polar;
+use pliant_mesh::glam::{DAffine3, DQuat, DVec3};
+use pliant_rig::{Influence, Joint, Skeleton, Skin};
+
+use super::node_pose::ancestors;
+use super::{affine, one_line, vector};
+use crate::parse::budget::Budget;
+use crate::{ReadError, SkinBinding};
+
+/// Chosen: how far two bind poses of a bone may place a mesh apart, relative to the diagonal of the
+/// mesh, and still be one joint. Exporters round them to single precision.
+const SAME_JOINT: f64 = 5e-6;
+
+/// Chosen: how far bind pose and rest pose may differ without a warning, relative to the diagonal.
+const SAME_POSE: f64 = 1e-3;
+
+/// A mesh bound to bones.
+pub(super) struct BoundMesh<'a> {
+    /// `G`: the transformation from the stored vertices to the neutral in the scene.
+    pub(super) scene_from_mesh: DAffine3,
+    bones: Vec<Bone<'a>>,
+    /// The bones of each vertex, as indices to `bones`, with weights that sum to 1.
+    influences: Vec<Vec<Influence>>,
+    /// Corners of the bounding box of the neutral.
+    corners: [DVec3; 8],
+}
+
+/// A bone of a mesh, or the mesh node itself for vertices without weights.
+#[derive(Clone, Copy)]
+struct Bone<'a> {
+    node: &'a ufbx::Node,
+    /// `Nⱼ`.
+    bone_from_neutral: DAffine3,
+    is_cluster: bool,
+}
+
+/// Meshes that follow a common skeleton.
+pub(super) struct Character<'a> {
+    /// The node of each joint.
+    pub(super) nodes: Vec<&'a ufbx::Node>,
+    /// `Nⱼ` of each joint.
+    pub(super) bone_from_neutral: Vec<DAffine3>,
+    pub(super) skeleton: Arc<Skeleton>,
+    /// Whether the scene rests in the bind pose.
+    pub(super) rests_as_bound: bool,
+}
+
+/// The skin that moves a mesh as joints; `None` if it has none.
+pub(super) fn deformer(mesh: &ufbx::Mesh) -> Option<&ufbx::SkinDeformer> {
+    let skin = mesh.skin_deformers.iter().next()?;
+    let moves = skin.clusters.iter().any(|c| c.bone_node.is_some());
+    moves.then_some(&**skin)
+}
+
+/// Whether dual quaternions blend the bones of a mesh, which joints of a skin cannot express.
+pub(super) fn is_dual_quaternion(skin: &ufbx::SkinDeformer) -> bool {
+    skin.vertices.iter().any(|vertex| vertex.dq_weight > 0.0)
+}
+
+impl<'a> BoundMesh<'a> {
+    /// Binds the mesh at `node` to the bones of `skin`.
+    pub(super) fn read(
+        node: &'a ufbx::Node,
+        mesh: &'a ufbx::Mesh,
+        skin: &'a ufbx::SkinDeformer,
+        budget: &Budget,
+        warnings: &mut Vec<String>,
+    ) -> Result<Self, ReadError> {
+        let numbers = skin.weights.len().saturating_mul(2);
+        let numbers = numbers.saturating_add(mesh.num_vertices.saturating_mul(4));
+        let numbers = numbers.saturating_add(skin.clusters.len().saturating_mul(32));
+        budget.spend(numbers, "the skins of the meshes")?;
+
+        let scene_from_mesh = bind_placement(node, skin);
+        let neutral_to_mesh = scene_from_mesh.inverse();
+        let mut bones = Vec::new();
+        let mut bone_of_cluster = Vec::with_capacity(skin.clusters.len());
+        for cluster in &skin.clusters {
+            bone_of_cluster.push(cluster.bone_node.as_ref().map(|_| bones.len() as u32));
+            bones.extend(cluster.bone_node.as_ref().map(|bone| Bone {
+                node: bone,
+                bone_from_neutral: affine(&cluster.geometry_to_bone) * neutral_to_mesh,
+                is_cluster: true,
+            }));
+        }
+
+        let read = Influences::of(mesh, skin, &bone_of_cluster, bones.len() as u32);
+        if read.unweighted > 0 {
+            // The rule of the format's own library: such a vertex follows the first node.
+            let node = mesh.element.instances.iter().next().map_or(node, |n| n);
+            bones.push(Bone {
+                node,
+                bone_from_neutral: affine(&node.geometry_to_node) * neutral_to_mesh,
+                is_cluster: false,
+            });
+        }
+
+        read.warn(node, mesh, warnings);
+        let positions = mesh.vertices.iter().map(vector);
+        Ok(Self {
+            scene_from_mesh,
+            bones,
+            influences: read.influences,
+            corners: box_corners(positions.map(|p| scene_from_mesh.transform_point3(p))),
+        })
+    }
+
+    /// How far apart two transformations place the mesh, relative to its diagonal.
+    fn distance(&self, a: &DAffine3, b: &DAffine3) -> f64 {
+        let diagonal = self.corners[0].distance(self.corners[7]);
+        let apart = self
+            .corners
+            .iter()
+            .map(|&p| a.transform_point3(p).distance(b.transform_point3(p)))
+            .fold(0.0, f64::max);
+        if apart == 0.0 { 0.0 } else { apart / diagonal }
+    }
+
+    /// Whether two bones are one joint for this mesh.
+    fn is_same_joint(&self, a: &Bone<'_>, b: &Bone<'_>) -> bool {
+        if !std::ptr::eq(a.node, b.node) {
+            return false;
+        }
+        let there_and_back = a.bone_from_neutral.inverse() * b.bone_from_neutral;
+        a.bone_from_neutral == b.bone_from_neutral
+            || self.distance(&there_and_back, &DAffine3::IDENTITY) <= SAME_JOINT
+    }
+}
+
+/// `G`, from the cluster with the most weights; the rest pose if the bind pose cannot be used.
+fn bind_placement(node: &ufbx::Node, skin: &ufbx::SkinDeformer) -> DAffine3 {
+    let bound = skin.clusters.iter().filter(|c| c.bone_node.is_some());
+    let heaviest = bound.reduce(|best, c| {
+        if c.num_weights > best.num_weights {
+            c
+        } else {
+            best
+        }
+    });
+
+    let rest = affine(&node.geometry_to_world);
+    let bind = heaviest.map(|c| affine(&c.bind_to_world) * affine(&c.geometry_to_bone));
+    let usable = |m: &DAffine3| m.is_finite() && m.inverse().is_finite();
+    [bind.unwrap_or(rest), rest]
+        .into_iter()
+        .find(usable)
+        .unwrap_or(DAffine3::IDENTITY)
+}
+
+/// The bones of each vertex.
+struct Influences {
+    influences: Vec<Vec<Influence>>,
+    unweighted: usize,
+    dropped: usize,
+}
+
+impl Influences {
+    /// Reads the weights; vertices without any follow the bone `fallback`.
+    fn of(
+        mesh: &ufbx::Mesh,
+        skin: &ufbx::SkinDeformer,
+        bone_of_cluster: &[Option<u32>],
+        fallback: u32,
+    ) -> Self {
+        let mut read = Self {
+            influences: Vec::with_capacity(mesh.num_vertices),
+            unweighted: 0,
+            dropped: 0,
+        };
+
+        for vertex in 0..mesh.num_vertices {
+            let mut own = read.weights(skin, vertex, bone_of_cluster);
+            let sum: f64 = own.iter().map(|influence| influence.weight).sum();
+            for influence in &mut own {
+                influence.weight /= sum;
+            }
+
+            if sum <= 0.0 {
+                read.unweighted += 1;
+                own = vec![Influence {
+                    bone: fallback,
+                    weight: 1.0,
+                }];
+            }
+            read.influences.push(own);
+        }
+
+        read
+    }
+
+    /// The positive weights of a vertex, as stored.
+    fn weights(
+        &mut self,
+        skin: &ufbx::SkinDeformer,
+        vertex: usize,
+        bone_of_cluster: &[Option<u32>],
+    ) -> Vec<Influence> {
+        let Some(listed) = skin.vertices.get(vertex) else {
+            return Vec::new();
+        };
+        let begin = listed.weight_begin as usize;
+        let end = begin.saturating_add(listed.num_weights as usize);
+
+        let mut own: Vec<Influence> = Vec::new();
+        for stored in skin.weights.get(begin..end).unwrap_or_default() {
+            let cluster = stored.cluster_index as usize;
+            let Some(&Some(bone)) = bone_of_cluster.get(cluster) else {
+                continue;
+            };
+            if stored.weight > 0.0 && stored.weight.is_finite() {
+                own.push(Influence {
+                    bone,
+                    weight: stored.weight,
+                });
+            } else if stored.weight != 0.0 {
+                self.dropped += 1;
+            }
+        }
+
+        own
+    }
+
+    fn warn(&self, node: &ufbx::Node, mesh: &ufbx::Mesh, warnings: &mut Vec<String>) {
+        let name = one_line(&node.element.name);
+        if self.dropped > 0 {
+            warnings.push(format!(
+                "mesh '{name}': {} weights that are negative or not finite were skipped",
+                self.dropped
+            ));
+        }
+
+        let skins = mesh.skin_deformers.len();
+        if skins > 1 {
+            warnings.push(format!(
+                "mesh '{name}': {skins} skins move it, and only the first is read"
+            ));
+        }
+    }
+}
+
+/// The characters of a scene, and for each mesh its character and skin.
+pub(super) fn characters<'a>(
+    meshes: &[Option<BoundMesh<'a>>],
+) -> Result<(Vec<Character<'a>>, Vec<Option<(usize, SkinBinding)>>), ReadError> {
+    let groups = groups(meshes);
+    let count = groups.iter().flatten().max().map_or(0, |most| most + 1);
+    let mut joints = vec![Vec::new(); count];
+    let mut rests = vec![true; count];
+    let mut joints_of_mesh = Vec::with_capacity(meshes.len());
+
+    for (mesh, group) in meshes.iter().zip(&groups) {
+        let (Some(mesh), Some(group)) = (mesh, *group) else {
+            joints_of_mesh.push(Vec::new());
+            continue;
+        };
+        joints_of_mesh.push(add_joints(mesh, &mut joints[group]));
+        rests[group] &= rests_as_bound(mesh);
+    }
+
+    let mut characters = Vec::with_capacity(count);
+    for (joints, rests_as_bound) in joints.into_iter().zip(rests) {
+        characters.push(Character {
+            nodes: joints.iter().map(|joint: &Bone<'_>| joint.node).collect(),
+            bone_from_neutral: joints.iter().map(|joint| joint.bone_from_neutral).collect(),
+            skeleton: Arc::new(skeleton(&joints)?),
+            rests_as_bound,
+        });
+    }
+
+    let mut bindings = Vec::with_capacity(meshes.len());
+    for ((mesh, group), joints) in meshes.iter().zip(&groups).zip(&joints_of_mesh) {
+        let (Some(mesh), Some(group)) = (mesh, *group) else {
+            bindings.push(None);
+            continue;
+        };
+        let skeleton = characters[group].skeleton.clone();
+        let skin = Arc::new(skin(mesh, joints, skeleton.joints().len())?);
+        bindings.push(Some((group, SkinBinding { skin, skeleton })));
+    }
+
+    Ok((characters, bindings))
+}
+
+/// For each mesh, the number of its character: meshes that follow bones of one hierarchy.
+fn groups(meshes: &[Option<BoundMesh<'_>>]) -> Vec<Option<usize>> {
+    let bones = meshes.iter().flatten().flat_map(|mesh| &mesh.bones);
+    let clusters: BTreeSet<u32> = bones
+        .filter(|bone| bone.is_cluster)
+        .map(|bone| bone.node.element.typed_id)
+        .collect();
+
+    // The root of a bone is its highest ancestor that is a bone.
+    let is_joint =
+        |node: &ufbx::Node| node.bone.is_some() || clusters.contains(&node.element.typed_id);
+    let root = |bone: &Bone<'_>| {
+        let joints = ancestors(bone.node).filter(|node| is_joint(node));
+        joints.last().map_or(0, |node| node.element.typed_id)
+    };
+
+    // A mesh joins all roots that it follows.
+    let mut group_of_root: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut root_of_mesh = Vec::with_capacity(meshes.len());
+    for mesh in meshes {
+        let bones = mesh.iter().flat_map(|mesh| &mesh.bones);
+        let roots: BTreeSet<u32> = bones.filter(|b| b.is_cluster).map(root).collect();
+        root_of_mesh.push(roots.first().copied());
+
+        let known = |root: &u32| group_of_root.get(root).copied().unwrap_or(*root);
+        let joined: BTreeSet<u32> = roots.iter().map(known).collect();
+        let Some(&first) = joined.first() else {
+            continue;
+        };
+        for root in roots {
+            group_of_root.insert(root, first);
+        }
+        for group in group_of_root.values_mut() {
+            if joined.contains(group) {
+                *group = first;
+            }
+        }
+    }
+
+    // Groups are numbered in the order of the meshes.
+    let mut numbers: BTreeMap<u32, usize> = BTreeMap::new();
+    let number = |root: Option<u32>| {
+        let group = group_of_root[&root?];
+        let next = numbers.len();
+        Some(*numbers.entry(group).or_insert(next))
+    };
+    root_of_mesh.into_iter().map(number).collect()
+}
+
+/// Adds the bones of a mesh that are new to the joints, and returns the joint of each.
+fn add_joints<'a>(mesh: &BoundMesh<'a>, joints: &mut Vec<Bone<'a>>) -> Vec<u32> {
+    let mut joints_of_node: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (k, joint) in joints.iter().enumerate() {
+        let id = joint.node.element.typed_id;
+        joints_of_node.entry(id).or_default().push(k);
+    }
+
+    let mut joint_of_bone = Vec::with_capacity(mesh.bones.len());
+    for bone in &mesh.bones {
+        let known = joints_of_node
+            .entry(bone.node.element.typed_id)
+            .or_default();
+        let same = |&&k: &&usize| mesh.is_same_joint(&joints[k], bone);
+        let joint = known.iter().find(same).copied().unwrap_or_else(|| {
+            known.push(joints.len());
+            joints.push(*bone);
+            joints.len() - 1
+        });
+        joint_of_bone.push(joint as u32);
+    }
+
+    joint_of_bone
+}
+
+fn rests_as_bound(mesh: &BoundMesh<'_>) -> bool {
+    let mut used = vec![false; mesh.bones.len()];
+    for influence in mesh.influences.iter().flatten() {
+        used[influence.bone as usize] = true;
+    }
+
+    let moved = |bone: &Bone<'_>| affine(&bone.node.node_to_world) * bone.bone_from_neutral;
+    let mut bones = mesh.bones.iter().zip(used).filter(|(_, used)| *used);
+    bones.all(|(bone, _)| mesh.distance(&moved(bone), &DAffine3::IDENTITY) <= SAME_POSE)
+}
+
+/// The skin of a mesh in the joints of its character. Clusters of one joint are added up.
+fn skin(mesh: &BoundMesh<'_>, joint_of_bone: &[u32], joints: usize) -> Result<Skin, ReadError> {
+    let mut vertices = Vec::with_capacity(mesh.influences.len());
+    for own in &mesh.influences {
+        let mut weights: BTreeMap<u32, f64> = BTreeMap::new();
+        for influence in own {
+            *weights
+                .entry(joint_of_bone[influence.bone as usize])
+                .or_default() += influence.weight;
+        }
+        let influences = weights.into_iter();
+        vertices.push(
+            influences
+                .map(|(bone, weight)| Influence { bone, weight })
+                .collect(),
+        );
+    }
+
+    Ok(Skin::new(joints, vertices)?)
+}
+
+fn skeleton(bones: &[Bone<'_>]) -> Result<Skeleton, ReadError> {
+    let mut joint_of_node: BTreeMap<u32, usize> = BTreeMap::new();
+    for (k, bone) in bones.iter().enumerate() {
+        joint_of_node.entry(bone.node.element.typed_id).or_insert(k);
+    }
+
+    let mut joints = Vec::with_capacity(bones.len());
+    for bone in bones {
+        let bind = bone.bone_from_neutral.inverse();
+        let usable = bind.is_finite();
+        let bind = if usable {
+            bind
+        } else {
+            affine(&bone.node.node_to_world)
+        };
+        let above = ancestors(bone.node).skip(1);
+        joints.push(Joint {
+            name: one_line(&bone.node.element.name),
+            origin: Some(bind.translation)
+                .filter(|p| p.is_finite())
+                .unwrap_or_default(),
+            axes: axes(&bind),
+            parent: above
+                .map(|node| node.element.typed_id)
+                .find_map(|id| joint_of_node.get(&id).copied()),
+        });
+    }
+
+    Ok(Skeleton::new(joints)?)
+}
+
+/// The rotation nearest to the axes of a joint.
+fn axes(bind: &DAffine3) -> DQuat {
+    if !bind.matrix3.is_finite() {
+        return DQuat::IDENTITY;
+    }
+    let rotation = DQuat::from_mat3(&Polar::of(bind.matrix3).rotation);
+    Some(rotation.normalize())
+        .filter(|rotation| rotation.is_finite())
+        .unwrap_or(DQuat::IDENTITY)
+}
+
+/// The corners of the bounding box of some points, the least first and the greatest last.
+fn box_corners(points: impl Iterator<Item = DVec3>) -> [DVec3; 8] {
+    let (least, greatest) = points.filter(|p| p.is_finite()).fold(
+        (DVec3::INFINITY, DVec3::NEG_INFINITY),
+        |(least, greatest), p| (least.min(p), greatest.max(p)),
+    );
+    if !least.is_finite() {
+        return [DVec3::ZERO; 8];
+    }
+    std::array::from_fn(|k| {
+        let pick = |axis: usize| {
+            if k >> axis & 1 == 0 {
+                least[axis]
+            } else {
+                greatest[axis]
+            }
+        };
+        DVec3::new(pick(0), pick(1), pick(2))
+    })
+}
