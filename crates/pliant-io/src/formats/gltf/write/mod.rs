@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use self::animation::FrameTargets;
 use self::buffer_builder::BufferBuilder;
-use self::skin::{Skins, with_playable_motions};
+use self::skin::Skins;
 use crate::gltf::container::{pack, to_data_uri};
 use crate::gltf::document::{Buffer, Document};
 use crate::{Asset, Capabilities, EncodedAsset, UpAxes, UpAxis};
@@ -93,7 +93,7 @@ impl DocumentWriter {
         };
         writer.document.asset = json!({ "version": "2.0", "generator": "pliant" });
 
-        let asset = with_playable_motions(asset);
+        let asset = asset.with_playable_motions();
         let asset = asset.as_ref();
         let nodes = nodes::write(asset, &mut writer.document);
         let skins = Skins::write(asset, &nodes, &mut writer.document, &mut writer.buffer);

@@ -300,9 +300,10 @@ impl StackReader<'_> {
 
     fn weights(&self, object: &Object, placed: &PlacedMesh<'_>) -> Result<Shape, ReadError> {
         let channels: Vec<_> = channels(placed.mesh).collect();
+        let targets = object.rig.targets().len();
         debug_assert_eq!(
             channels.len(),
-            object.rig.targets().len(),
+            targets + placed.frames.len(),
             "a target per channel"
         );
 
@@ -325,8 +326,19 @@ impl StackReader<'_> {
                 .collect()
         };
 
-        let keys: Vec<Vec<f64>> = self.times.all().map(key).collect();
-        if keys.iter().flatten().all(|&w| w == 0.0) && !channels.iter().any(animated) {
+        let mut keys: Vec<Vec<f64>> = self.times.all().map(key).collect();
+        if keys
+            .iter()
+            .any(|row| row[targets..].iter().any(|&w| w != 0.0))
+        {
+            return self.frame_positions(object, placed, &keys);
+        }
+        for row in &mut keys {
+            row.truncate(targets);
+        }
+
+        let rests = keys.iter().flatten().all(|&w| w == 0.0);
+        if rests && !channels[..targets].iter().any(animated) {
             return Ok(Shape::Rest);
         }
 
@@ -335,6 +347,34 @@ impl StackReader<'_> {
             keys,
             Interpolation::Linear,
         )?))
+    }
+
+    /// The positions of an object in a clip that was written as frames.
+    fn frame_positions(
+        &self,
+        object: &Object,
+        placed: &PlacedMesh<'_>,
+        keys: &[Vec<f64>],
+    ) -> Result<Shape, ReadError> {
+        let numbers = keys.len().saturating_mul(3 * object.vertex_count());
+        self.budget.spend(numbers, "the frames of a clip")?;
+
+        let mut frames = Vec::with_capacity(keys.len());
+        for row in keys {
+            let (weights, of_frames) = row.split_at(object.rig.targets().len());
+            let mut positions = object.rig.evaluate(weights);
+            let used = placed
+                .frames
+                .iter()
+                .zip(of_frames)
+                .filter(|(_, w)| **w != 0.0);
+            for (frame, &weight) in used {
+                frame.add_to(weight, &mut positions);
+            }
+            frames.push(positions);
+        }
+
+        Ok(Shape::Points(frames))
     }
 }
 

@@ -13,7 +13,8 @@ use crate::{Animation, Asset, NoFiles};
 /// The largest difference, relative to the diagonal of the scene.
 const TOLERANCE: f64 = 1e-5;
 
-fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
+/// All files below a folder with the ending of the format.
+pub(in crate::formats::fbx) fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return;
     };

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use pliant_mesh::glam::{DAffine3, Vec3};
-use pliant_rig::{InBetween, Target};
+use pliant_rig::{InBetween, Rig, Target};
 
 use super::{one_line, vector};
 use crate::ReadError;
+use crate::formats::fbx::TARGET_COUNT;
 use crate::parse::budget::Budget;
 
 /// The channels of a mesh, in the order of its targets.
@@ -17,9 +18,23 @@ pub(super) fn channels(mesh: &ufbx::Mesh) -> impl Iterator<Item = &ufbx::BlendCh
         .map(|channel| &**channel)
 }
 
-/// The weights at which a mesh rests; empty if all are zero.
-pub(super) fn rest_weights(mesh: &ufbx::Mesh) -> Vec<f64> {
+/// Separates the frames of our own clips from the targets.
+pub(super) fn without_frames(rig: Rig, node: &ufbx::Node) -> Result<(Rig, Vec<Target>), ReadError> {
+    let real = ufbx::find_prop(&node.element.props, TARGET_COUNT);
+    let real = real.and_then(|count| usize::try_from(count.value_int).ok());
+    let Some(real) = real.filter(|&real| real < rig.targets().len()) else {
+        return Ok((rig, Vec::new()));
+    };
+
+    let mut targets = rig.targets().to_vec();
+    let frames = targets.split_off(real);
+    Ok((Rig::new(rig.neutral().clone(), targets)?, frames))
+}
+
+/// The weights at which the first `targets` channels rest; empty if all are zero.
+pub(super) fn rest_weights(mesh: &ufbx::Mesh, targets: usize) -> Vec<f64> {
     let weights: Vec<f64> = channels(mesh)
+        .take(targets)
         .map(|channel| {
             Some(channel.weight)
                 .filter(|w| w.is_finite())

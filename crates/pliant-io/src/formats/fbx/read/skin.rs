@@ -40,6 +40,9 @@ const SAME_JOINT: f64 = 5e-6;
 /// Chosen: how far bind pose and rest pose may differ without a warning, relative to the diagonal.
 const SAME_POSE: f64 = 1e-3;
 
+/// Chosen: a placement this near the identity is the identity, but for rounding.
+const STORED: f64 = 1e-12;
+
 /// A mesh bound to bones.
 pub(super) struct BoundMesh<'a> {
     /// `G`: the transformation from the stored vertices to the neutral in the scene.
@@ -167,9 +170,15 @@ fn bind_placement(node: &ufbx::Node, skin: &ufbx::SkinDeformer) -> DAffine3 {
     let rest = affine(&node.geometry_to_world);
     let bind = heaviest.map(|c| affine(&c.bind_to_world) * affine(&c.geometry_to_bone));
     let usable = |m: &DAffine3| m.is_finite() && m.inverse().is_finite();
-    [bind.unwrap_or(rest), rest]
-        .into_iter()
-        .find(usable)
+    let placement = [bind.unwrap_or(rest), rest].into_iter().find(usable);
+
+    // A mesh that was bound where it is stored keeps its bits.
+    let is_stored = |m: &DAffine3| {
+        let size = m.translation.abs().max_element().max(1.0);
+        m.abs_diff_eq(DAffine3::IDENTITY, STORED * size)
+    };
+    placement
+        .filter(|m| !is_stored(m))
         .unwrap_or(DAffine3::IDENTITY)
 }
 
