@@ -3,7 +3,7 @@ use std::sync::Arc;
 use pliant_mesh::glam::DVec3;
 
 use super::read;
-use crate::{Asset, FilePosition, IoError, NoFiles, Shape, UpAxis, point_cache};
+use crate::{Asset, FilePosition, IoError, NoFiles, Shape, UpAxis, gltf, point_cache};
 
 /// A quad at (1, 2, 3) with a channel of two shapes, driven from 0 to 1 in a second.
 const QUAD: &str = include_str!("quad.fbx");
@@ -130,6 +130,10 @@ fn meshes_of_one_skeleton_share_its_joints_and_their_motions() {
 
     let track = |object: usize| asset.clips[0].motions[object].skin.clone().unwrap();
     assert!(Arc::ptr_eq(&track(0).motions, &track(1).motions));
+
+    let json = String::from_utf8(gltf::write_json(&asset).bytes).unwrap();
+    let matrices = json.matches("inverseBindMatrices").count();
+    assert_eq!(matrices, 1, "glTF gets one skin");
 
     let end = asset.frame_positions(24).unwrap();
     let expected = [

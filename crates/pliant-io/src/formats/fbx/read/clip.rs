@@ -8,8 +8,8 @@ use pliant_rig::{Interpolation, WeightTrack};
 use ufbx::EvaluateOpts;
 
 use super::blend_channel::{channels, is_driven};
+use super::character::Character;
 use super::node_pose::{NodePoses, ancestors};
-use super::skin::Character;
 use super::{PlacedMesh, PlacedMeshes, affine, one_line, vector};
 use crate::parse::budget::Budget;
 use crate::{Animation, Motion, Object, PlacementTrack, ReadError, Shape, SkinTrack};
@@ -180,10 +180,6 @@ impl StackReader<'_> {
         let wanted: Vec<&ufbx::Node> = meshes.chain(joints).collect();
         let poses = NodePoses::new(self.scene, wanted.iter().copied(), &self.animated);
 
-        let mut motions = NodeMotions {
-            scene_from_mesh: vec![Vec::new(); placed.meshes.len()],
-            joints: vec![None; characters.len()],
-        };
         // Chosen: evaluating a node costs about as much as sixteen numbers.
         let numbers = wanted.len().saturating_mul(12) + poses.len().saturating_mul(16);
         if !self
@@ -194,11 +190,28 @@ impl StackReader<'_> {
                 "the motion of nodes in clip '{}' is too long to be read",
                 one_line(&self.stack.element.name)
             ));
-            return motions;
+            return NodeMotions::none(placed);
+        }
+        if wanted.is_empty() {
+            return NodeMotions::none(placed);
         }
 
+        self.sampled_motions(placed, &moving_meshes, &moving, &poses)
+    }
+
+    /// The motions of the meshes and characters that move, at every frame.
+    fn sampled_motions(
+        &self,
+        placed: &PlacedMeshes<'_>,
+        moving_meshes: &[bool],
+        moving: &[bool],
+        poses: &NodePoses<'_>,
+    ) -> NodeMotions {
+        let characters = &placed.characters;
+        let mut motions = NodeMotions::none(placed);
+
         let mut joints = vec![Vec::new(); characters.len()];
-        for time in self.times.all().take_while(|_| !wanted.is_empty()) {
+        for time in self.times.all() {
             let worlds = poses.at(&self.stack.anim, time);
             let world = |node: &ufbx::Node| worlds[poses.position(node)];
             for (k, placed) in placed.meshes.iter().enumerate() {
@@ -379,6 +392,14 @@ impl StackReader<'_> {
 }
 
 impl NodeMotions {
+    /// Nothing moves.
+    fn none(placed: &PlacedMeshes<'_>) -> Self {
+        Self {
+            scene_from_mesh: vec![Vec::new(); placed.meshes.len()],
+            joints: vec![None; placed.characters.len()],
+        }
+    }
+
     /// The motion of the joints of an object.
     fn skin_track(&self, object: &Object, placed: &PlacedMesh<'_>) -> Option<SkinTrack> {
         let motions = self.joints[placed.character?].clone()?;

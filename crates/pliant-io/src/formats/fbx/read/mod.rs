@@ -12,13 +12,15 @@
 //! |---|---|
 //! | `mesh` | polygons with their attributes |
 //! | `blend_channel` | blend channels → targets |
-//! | `skin` | clusters → skins and the skeletons of characters |
+//! | `skin` | clusters → the bones of each vertex |
+//! | `character` | the skeleton that several meshes share |
 //! | `cache` | point caches |
 //! | `clip` | animation stacks → clips |
 //! | `node_pose` | the transforms of nodes over time |
 
 mod blend_channel;
 mod cache;
+mod character;
 mod clip;
 #[cfg(test)]
 mod evaluation_tests;
@@ -30,9 +32,10 @@ use pliant_mesh::glam::{DAffine3, DMat3, DVec3};
 use pliant_rig::Target;
 use ufbx::{AllocatorOpts, CoordinateAxis, ErrorType, FileFormat, LoadOpts};
 
+use self::character::{Character, Characters};
 #[cfg(test)]
 pub(super) use self::evaluation_tests::files_below;
-use self::skin::{BoundMesh, Character};
+use self::skin::BoundMesh;
 use crate::parse::budget::Budget;
 use crate::{Asset, FileProvider, Object, ReadError, UpAxis};
 
@@ -116,22 +119,33 @@ fn read_meshes<'a>(
         });
     }
 
-    let (characters, bindings) = skin::characters(&bound)?;
-    for (k, binding) in bindings.into_iter().enumerate() {
-        let Some((character, binding)) = binding else {
-            continue;
-        };
-        asset.objects[k].skin = Some(binding);
-        meshes[k].character = Some(character);
-        if !characters[character].rests_as_bound {
-            asset.warnings.push(format!(
-                "mesh '{}' rests in another pose than its bind pose; its neutral is the bind pose",
-                asset.objects[k].name()
-            ));
-        }
-    }
+    let characters = character::characters(&bound)?;
+    Ok(PlacedMeshes::new(meshes, characters, asset))
+}
 
-    Ok(PlacedMeshes { meshes, characters })
+impl<'a> PlacedMeshes<'a> {
+    /// Gives the objects of `asset` their skins.
+    fn new(mut meshes: Vec<PlacedMesh<'a>>, characters: Characters<'a>, asset: &mut Asset) -> Self {
+        let Characters {
+            characters,
+            bindings,
+        } = characters;
+        for (k, binding) in bindings.into_iter().enumerate() {
+            let Some((character, binding)) = binding else {
+                continue;
+            };
+            asset.objects[k].skin = Some(binding);
+            meshes[k].character = Some(character);
+            if !characters[character].rests_as_bound {
+                asset.warnings.push(format!(
+                    "mesh '{}' rests in another pose than its bind pose; its neutral is the bind pose",
+                    asset.objects[k].name()
+                ));
+            }
+        }
+
+        Self { meshes, characters }
+    }
 }
 
 /// How the points of a mesh move, besides its targets.

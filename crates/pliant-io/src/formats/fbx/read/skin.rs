@@ -1,7 +1,4 @@
-//! FBX skins: the bones that vertices follow, and one skeleton for all meshes of a character.
-//!
-//! **Problem.** The clusters of a mesh name the bones it follows; body, eyes and clothes of one
-//! character name different bones of one skeleton.
+//! FBX skins: the bones that the vertices of a mesh follow.
 //!
 //! **Equation.** With the transform `Wⱼ(t)` of a bone in the scene, the matrix `Bⱼ` from the stored
 //! geometry to the bone, and weights `w`:
@@ -12,33 +9,24 @@
 //!
 //! **Method.** A cluster also stores the transform `Lⱼ` of its bone in the bind pose. The neutral
 //! is the bind pose in the scene, `G p` with `G = Lⱼ Bⱼ`. A joint moves it by `Wⱼ(t) Nⱼ` with
-//! `Nⱼ = Bⱼ G⁻¹`. In a consistent file `Nⱼ = Lⱼ⁻¹` does not depend on the mesh, so that meshes with
-//! common bones share joints. A bone that two meshes were bound to differently becomes two joints.
+//! `Nⱼ = Bⱼ G⁻¹`.
 //!
 //! **Source.** ufbx, documentation of `ufbx_skin_deformer`; the rules of `ufbx_evaluate_scene`.
 //!
 //! **Departures.** Of several skins of a mesh, the first counts. Weights are normalised to sum 1,
 //! negative ones are dropped. A vertex without weights follows the node of its mesh, which is then
-//! a joint. Of the bind pose of a joint, the origin and the nearest rotation are kept.
+//! a joint.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use pliant_mesh::glam::{DAffine3, DVec3};
+use pliant_rig::Influence;
 
-use pliant_mesh::Polar;
-use pliant_mesh::glam::{DAffine3, DQuat, DVec3};
-use pliant_rig::{Influence, Joint, Skeleton, Skin};
-
-use super::node_pose::ancestors;
 use super::{affine, one_line, vector};
+use crate::ReadError;
 use crate::parse::budget::Budget;
-use crate::{ReadError, SkinBinding};
 
 /// Chosen: how far two bind poses of a bone may place a mesh apart, relative to the diagonal of the
 /// mesh, and still be one joint. Exporters round them to single precision.
 const SAME_JOINT: f64 = 5e-6;
-
-/// Chosen: how far bind pose and rest pose may differ without a warning, relative to the diagonal.
-const SAME_POSE: f64 = 1e-3;
 
 /// Chosen: a placement this near the identity is the identity, but for rounding.
 const STORED: f64 = 1e-12;
@@ -47,31 +35,20 @@ const STORED: f64 = 1e-12;
 pub(super) struct BoundMesh<'a> {
     /// `G`: the transformation from the stored vertices to the neutral in the scene.
     pub(super) scene_from_mesh: DAffine3,
-    bones: Vec<Bone<'a>>,
+    pub(super) bones: Vec<Bone<'a>>,
     /// The bones of each vertex, as indices to `bones`, with weights that sum to 1.
-    influences: Vec<Vec<Influence>>,
+    pub(super) influences: Vec<Vec<Influence>>,
     /// Corners of the bounding box of the neutral.
     corners: [DVec3; 8],
 }
 
 /// A bone of a mesh, or the mesh node itself for vertices without weights.
 #[derive(Clone, Copy)]
-struct Bone<'a> {
-    node: &'a ufbx::Node,
+pub(super) struct Bone<'a> {
+    pub(super) node: &'a ufbx::Node,
     /// `Nⱼ`.
-    bone_from_neutral: DAffine3,
-    is_cluster: bool,
-}
-
-/// Meshes that follow a common skeleton.
-pub(super) struct Character<'a> {
-    /// The node of each joint.
-    pub(super) nodes: Vec<&'a ufbx::Node>,
-    /// `Nⱼ` of each joint.
-    pub(super) bone_from_neutral: Vec<DAffine3>,
-    pub(super) skeleton: Arc<Skeleton>,
-    /// Whether the scene rests in the bind pose.
-    pub(super) rests_as_bound: bool,
+    pub(super) bone_from_neutral: DAffine3,
+    pub(super) is_cluster: bool,
 }
 
 /// The skin that moves a mesh as joints; `None` if it has none.
@@ -135,7 +112,7 @@ impl<'a> BoundMesh<'a> {
     }
 
     /// How far apart two transformations place the mesh, relative to its diagonal.
-    fn distance(&self, a: &DAffine3, b: &DAffine3) -> f64 {
+    pub(super) fn distance(&self, a: &DAffine3, b: &DAffine3) -> f64 {
         let diagonal = self.corners[0].distance(self.corners[7]);
         let apart = self
             .corners
@@ -146,7 +123,7 @@ impl<'a> BoundMesh<'a> {
     }
 
     /// Whether two bones are one joint for this mesh.
-    fn is_same_joint(&self, a: &Bone<'_>, b: &Bone<'_>) -> bool {
+    pub(super) fn is_same_joint(&self, a: &Bone<'_>, b: &Bone<'_>) -> bool {
         if !std::ptr::eq(a.node, b.node) {
             return false;
         }
@@ -271,197 +248,6 @@ impl Influences {
             ));
         }
     }
-}
-
-/// The characters of a scene, and for each mesh its character and skin.
-pub(super) fn characters<'a>(
-    meshes: &[Option<BoundMesh<'a>>],
-) -> Result<(Vec<Character<'a>>, Vec<Option<(usize, SkinBinding)>>), ReadError> {
-    let groups = groups(meshes);
-    let count = groups.iter().flatten().max().map_or(0, |most| most + 1);
-    let mut joints = vec![Vec::new(); count];
-    let mut rests = vec![true; count];
-    let mut joints_of_mesh = Vec::with_capacity(meshes.len());
-
-    for (mesh, group) in meshes.iter().zip(&groups) {
-        let (Some(mesh), Some(group)) = (mesh, *group) else {
-            joints_of_mesh.push(Vec::new());
-            continue;
-        };
-        joints_of_mesh.push(add_joints(mesh, &mut joints[group]));
-        rests[group] &= rests_as_bound(mesh);
-    }
-
-    let mut characters = Vec::with_capacity(count);
-    for (joints, rests_as_bound) in joints.into_iter().zip(rests) {
-        characters.push(Character {
-            nodes: joints.iter().map(|joint: &Bone<'_>| joint.node).collect(),
-            bone_from_neutral: joints.iter().map(|joint| joint.bone_from_neutral).collect(),
-            skeleton: Arc::new(skeleton(&joints)?),
-            rests_as_bound,
-        });
-    }
-
-    let mut bindings = Vec::with_capacity(meshes.len());
-    for ((mesh, group), joints) in meshes.iter().zip(&groups).zip(&joints_of_mesh) {
-        let (Some(mesh), Some(group)) = (mesh, *group) else {
-            bindings.push(None);
-            continue;
-        };
-        let skeleton = characters[group].skeleton.clone();
-        let skin = Arc::new(skin(mesh, joints, skeleton.joints().len())?);
-        bindings.push(Some((group, SkinBinding { skin, skeleton })));
-    }
-
-    Ok((characters, bindings))
-}
-
-/// For each mesh, the number of its character: meshes that follow bones of one hierarchy.
-fn groups(meshes: &[Option<BoundMesh<'_>>]) -> Vec<Option<usize>> {
-    let bones = meshes.iter().flatten().flat_map(|mesh| &mesh.bones);
-    let clusters: BTreeSet<u32> = bones
-        .filter(|bone| bone.is_cluster)
-        .map(|bone| bone.node.element.typed_id)
-        .collect();
-
-    // The root of a bone is its highest ancestor that is a bone.
-    let is_joint =
-        |node: &ufbx::Node| node.bone.is_some() || clusters.contains(&node.element.typed_id);
-    let root = |bone: &Bone<'_>| {
-        let joints = ancestors(bone.node).filter(|node| is_joint(node));
-        joints.last().map_or(0, |node| node.element.typed_id)
-    };
-
-    // A mesh joins all roots that it follows.
-    let mut group_of_root: BTreeMap<u32, u32> = BTreeMap::new();
-    let mut root_of_mesh = Vec::with_capacity(meshes.len());
-    for mesh in meshes {
-        let bones = mesh.iter().flat_map(|mesh| &mesh.bones);
-        let roots: BTreeSet<u32> = bones.filter(|b| b.is_cluster).map(root).collect();
-        root_of_mesh.push(roots.first().copied());
-
-        let known = |root: &u32| group_of_root.get(root).copied().unwrap_or(*root);
-        let joined: BTreeSet<u32> = roots.iter().map(known).collect();
-        let Some(&first) = joined.first() else {
-            continue;
-        };
-        for root in roots {
-            group_of_root.insert(root, first);
-        }
-        for group in group_of_root.values_mut() {
-            if joined.contains(group) {
-                *group = first;
-            }
-        }
-    }
-
-    // Groups are numbered in the order of the meshes.
-    let mut numbers: BTreeMap<u32, usize> = BTreeMap::new();
-    let number = |root: Option<u32>| {
-        let group = group_of_root[&root?];
-        let next = numbers.len();
-        Some(*numbers.entry(group).or_insert(next))
-    };
-    root_of_mesh.into_iter().map(number).collect()
-}
-
-/// Adds the bones of a mesh that are new to the joints, and returns the joint of each.
-fn add_joints<'a>(mesh: &BoundMesh<'a>, joints: &mut Vec<Bone<'a>>) -> Vec<u32> {
-    let mut joints_of_node: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    for (k, joint) in joints.iter().enumerate() {
-        let id = joint.node.element.typed_id;
-        joints_of_node.entry(id).or_default().push(k);
-    }
-
-    let mut joint_of_bone = Vec::with_capacity(mesh.bones.len());
-    for bone in &mesh.bones {
-        let known = joints_of_node
-            .entry(bone.node.element.typed_id)
-            .or_default();
-        let same = |&&k: &&usize| mesh.is_same_joint(&joints[k], bone);
-        let joint = known.iter().find(same).copied().unwrap_or_else(|| {
-            known.push(joints.len());
-            joints.push(*bone);
-            joints.len() - 1
-        });
-        joint_of_bone.push(joint as u32);
-    }
-
-    joint_of_bone
-}
-
-fn rests_as_bound(mesh: &BoundMesh<'_>) -> bool {
-    let mut used = vec![false; mesh.bones.len()];
-    for influence in mesh.influences.iter().flatten() {
-        used[influence.bone as usize] = true;
-    }
-
-    let moved = |bone: &Bone<'_>| affine(&bone.node.node_to_world) * bone.bone_from_neutral;
-    let mut bones = mesh.bones.iter().zip(used).filter(|(_, used)| *used);
-    bones.all(|(bone, _)| mesh.distance(&moved(bone), &DAffine3::IDENTITY) <= SAME_POSE)
-}
-
-/// The skin of a mesh in the joints of its character. Clusters of one joint are added up.
-fn skin(mesh: &BoundMesh<'_>, joint_of_bone: &[u32], joints: usize) -> Result<Skin, ReadError> {
-    let mut vertices = Vec::with_capacity(mesh.influences.len());
-    for own in &mesh.influences {
-        let mut weights: BTreeMap<u32, f64> = BTreeMap::new();
-        for influence in own {
-            *weights
-                .entry(joint_of_bone[influence.bone as usize])
-                .or_default() += influence.weight;
-        }
-        let influences = weights.into_iter();
-        vertices.push(
-            influences
-                .map(|(bone, weight)| Influence { bone, weight })
-                .collect(),
-        );
-    }
-
-    Ok(Skin::new(joints, vertices)?)
-}
-
-fn skeleton(bones: &[Bone<'_>]) -> Result<Skeleton, ReadError> {
-    let mut joint_of_node: BTreeMap<u32, usize> = BTreeMap::new();
-    for (k, bone) in bones.iter().enumerate() {
-        joint_of_node.entry(bone.node.element.typed_id).or_insert(k);
-    }
-
-    let mut joints = Vec::with_capacity(bones.len());
-    for bone in bones {
-        let bind = bone.bone_from_neutral.inverse();
-        let usable = bind.is_finite();
-        let bind = if usable {
-            bind
-        } else {
-            affine(&bone.node.node_to_world)
-        };
-        let above = ancestors(bone.node).skip(1);
-        joints.push(Joint {
-            name: one_line(&bone.node.element.name),
-            origin: Some(bind.translation)
-                .filter(|p| p.is_finite())
-                .unwrap_or_default(),
-            axes: axes(&bind),
-            parent: above
-                .map(|node| node.element.typed_id)
-                .find_map(|id| joint_of_node.get(&id).copied()),
-        });
-    }
-
-    Ok(Skeleton::new(joints)?)
-}
-
-/// The rotation nearest to the axes of a joint.
-fn axes(bind: &DAffine3) -> DQuat {
-    if !bind.matrix3.is_finite() {
-        return DQuat::IDENTITY;
-    }
-    let rotation = DQuat::from_mat3(&Polar::of(bind.matrix3).rotation);
-    Some(rotation.normalize())
-        .filter(|rotation| rotation.is_finite())
-        .unwrap_or(DQuat::IDENTITY)
 }
 
 /// The corners of the bounding box of some points, the least first and the greatest last.
