@@ -192,7 +192,7 @@ impl Format {
             Some(Self::Target) => {
                 "a target alone has no mesh; name it after its mesh as MESH+TARGET".into()
             }
-            Some(Self::Fbx) => "this build does not contain FBX (feature `fbx`)".into(),
+            Some(Self::Fbx) => "this build cannot read FBX (feature `fbx`)".into(),
             other => unsupported(path, other),
         };
         Err(IoError::Format {

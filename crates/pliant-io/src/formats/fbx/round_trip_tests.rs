@@ -361,6 +361,8 @@ fn a_character_keeps_its_one_skeleton_and_its_weights() {
     let copy = again(&asset);
     assert_eq!(difference(&asset, &copy), None);
 
+    assert!(copy.warnings.is_empty(), "{:?}", copy.warnings);
+
     let skins: Vec<_> = copy
         .objects
         .iter()

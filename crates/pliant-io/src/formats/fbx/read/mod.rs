@@ -6,7 +6,8 @@
 //! animation stack; its frame 0 is the first of the stack. Weights and joints are sampled at every
 //! frame. The neutral of a mesh is its shape at weights zero and in its bind pose, even if the file
 //! rests at other weights or in another pose. Meshes with a dual quaternion skin become positions
-//! frame by frame. Point caches are read if they are PC2.
+//! frame by frame. Point caches are read if they are PC2. The node of a skinned mesh does
+//! not move it; Maya moves such a mesh a second time where its node has left the bind pose.
 //!
 //! | module | concept |
 //! |---|---|

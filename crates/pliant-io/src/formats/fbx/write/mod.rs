@@ -5,7 +5,8 @@
 //! channels, one for each frame, because the format stores no positions over time. Equal assets
 //! give equal bytes.
 //!
-//! **Departures.** Curves hold single precision. One file has one frame rate.
+//! **Departures.** Curves hold single precision. One file has one frame rate. Blender's older
+//! importer, an add-on, rejects files with in-betweens; the built-in one of Blender 5.0 reads them.
 //!
 //! | module | concept |
 //! |---|---|

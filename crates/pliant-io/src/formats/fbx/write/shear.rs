@@ -27,10 +27,11 @@ pub(super) fn without_shear<'a>(asset: &'a Asset) -> (Cow<'a, Asset>, Vec<String
     let [mut baked, mut lost] = [0, 0];
     for (k, clip) in asset.clips.iter().enumerate() {
         for (m, motion) in clip.motions.iter().enumerate() {
-            if !is_sheared(clip, motion) {
+            let object = asset.objects.get(motion.object);
+            let Some(object) = object.filter(|_| is_sheared(clip, motion)) else {
                 continue;
-            }
-            let points = asset.objects[motion.object].vertex_count();
+            };
+            let points = object.vertex_count();
             numbers = numbers.saturating_add(points.saturating_mul(3 * clip.frame_count));
             if numbers > MOST_NUMBERS {
                 lost += 1;
