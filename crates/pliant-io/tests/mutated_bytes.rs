@@ -117,6 +117,8 @@ fn stl_packed() -> Vec<u8> {
 
 #[cfg(feature = "fbx")]
 const FBX: &[u8] = include_bytes!("../src/formats/fbx/quad.fbx");
+#[cfg(feature = "fbx")]
+const SKINNED_FBX: &[u8] = include_bytes!("../src/formats/fbx/arm.fbx");
 
 /// Two points over three frames of 16-bit integers, with names, a rate and an analog sample.
 fn c3d() -> Vec<u8> {
@@ -262,6 +264,12 @@ proptest! {
     #[cfg(feature = "fbx")]
     #[test]
     fn a_damaged_fbx_is_declined_or_read(bytes in mutated(FBX.to_vec())) {
+        rejected_or_valid(Format::Fbx, &bytes)?;
+    }
+
+    #[cfg(feature = "fbx")]
+    #[test]
+    fn a_damaged_skin_of_fbx_is_declined_or_read(bytes in mutated(SKINNED_FBX.to_vec())) {
         rejected_or_valid(Format::Fbx, &bytes)?;
     }
 }

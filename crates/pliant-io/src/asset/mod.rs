@@ -12,6 +12,7 @@
 //! | `merge` | all objects as one mesh or rig; one part of an asset |
 //! | `validation` | checks that everything fits together and is finite |
 //! | `point_clip`, `weight_clip`, `skin_clip` | an asset with a new clip |
+//! | `skeleton_sharing` | motions that nodes can play; objects that follow the same joints |
 //! | `retarget` | an asset with other targets |
 //! | `flat_rigs` | an asset with in-betweens and combinations as targets |
 //! | `up_axis` | the axis that points up |
@@ -22,6 +23,7 @@ mod merge;
 mod object;
 mod point_clip;
 mod retarget;
+mod skeleton_sharing;
 mod skin_clip;
 mod up_axis;
 mod validation;

@@ -7,8 +7,8 @@
 use std::path::Path;
 
 use crate::{
-    Asset, EncodedAsset, FileProvider, IoError, ReadError, gltf, npy, obj, off, ply, point_cache,
-    stl, usda,
+    Asset, EncodedAsset, FileProvider, IoError, ReadError, fbx, gltf, npy, obj, off, ply,
+    point_cache, stl, usda,
 };
 
 /// A file format, recognised by the ending of the file name.
@@ -168,7 +168,7 @@ impl Format {
             Self::Stl => Some(|bytes, _| Ok(stl::read(bytes)?)),
             Self::Usda => Some(|bytes, _| Ok(usda::read(bytes)?)),
             #[cfg(feature = "fbx")]
-            Self::Fbx => Some(|bytes, files| Ok(crate::fbx::read(bytes, files)?)),
+            Self::Fbx => Some(|bytes, files| Ok(fbx::read(bytes, files)?)),
             Self::Mdd => Some(|bytes, _| Ok(point_cache::read_mdd(bytes)?)),
             Self::Pc2 => Some(|bytes, _| Ok(point_cache::read_pc2(bytes)?)),
             _ => None,
@@ -182,6 +182,7 @@ impl Format {
             Self::Gltf => Some(|asset| Ok(gltf::write_json(asset))),
             Self::Ply => Some(ply::write),
             Self::Usda => Some(usda::write),
+            Self::Fbx => Some(fbx::write),
             Self::Mdd => Some(point_cache::write_mdd),
             Self::Pc2 => Some(point_cache::write_pc2),
             Self::Npy => Some(npy::encode_positions),
@@ -203,7 +204,7 @@ impl Format {
             Some(Self::Target) => {
                 "a target alone has no mesh; name it after its mesh as MESH+TARGET".into()
             }
-            Some(Self::Fbx) => "this build does not contain FBX (feature `fbx`)".into(),
+            Some(Self::Fbx) => "this build cannot read FBX (feature `fbx`)".into(),
             other => unsupported(path, other),
         };
         Err(IoError::Format {

@@ -17,7 +17,6 @@
 
 mod capabilities;
 mod detect;
-#[cfg(feature = "fbx")]
 pub mod fbx;
 mod format;
 pub mod gltf;

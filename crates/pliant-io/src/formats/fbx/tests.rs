@@ -1,7 +1,9 @@
+use std::sync::Arc;
+
 use pliant_mesh::glam::DVec3;
 
 use super::read;
-use crate::{Asset, FilePosition, IoError, NoFiles, Shape, UpAxis, point_cache};
+use crate::{Asset, FilePosition, IoError, NoFiles, Shape, UpAxis, gltf, point_cache};
 
 /// A quad at (1, 2, 3) with a channel of two shapes, driven from 0 to 1 in a second.
 const QUAD: &str = include_str!("quad.fbx");
@@ -104,6 +106,69 @@ fn a_moving_node_moves_its_mesh() {
     );
 
     assert!(asset.clips[0].motions[0].placement.is_some());
+}
+
+/// Two meshes that follow one skeleton of two bones, whose lower one bends by 90° in a second.
+const ARM: &str = include_str!("arm.fbx");
+
+#[test]
+fn meshes_of_one_skeleton_share_its_joints_and_their_motions() {
+    let asset = read(ARM.as_bytes(), &NoFiles).unwrap();
+    let skins: Vec<_> = asset
+        .objects
+        .iter()
+        .filter_map(|o| o.skin.as_ref())
+        .collect();
+    assert_eq!(skins.len(), 2);
+    assert!(Arc::ptr_eq(&skins[0].skeleton, &skins[1].skeleton));
+
+    // A vertex without weights follows the node of its mesh.
+    let joints = skins[0].skeleton.joints();
+    let names: Vec<_> = joints.iter().map(|j| (&*j.name, j.parent)).collect();
+    assert_eq!(names, [("upper", None), ("lower", Some(0)), ("arm", None)]);
+    assert_eq!(joints[1].origin, DVec3::Y);
+
+    let track = |object: usize| asset.clips[0].motions[object].skin.clone().unwrap();
+    assert!(Arc::ptr_eq(&track(0).motions, &track(1).motions));
+
+    let json = String::from_utf8(gltf::write_json(&asset).bytes).unwrap();
+    let matrices = json.matches("inverseBindMatrices").count();
+    assert_eq!(matrices, 1, "glTF gets one skin");
+
+    let end = asset.frame_positions(24).unwrap();
+    let expected = [
+        DVec3::ZERO,
+        DVec3::Y,
+        DVec3::new(-1.0, 1.0, 0.0),
+        DVec3::X * 5.0,
+        DVec3::new(-1.0, 1.0, 0.0),
+        DVec3::new(-1.0, 2.0, 0.0),
+        DVec3::new(-2.0, 1.0, 0.0),
+    ];
+    for (found, expected) in end.iter().zip(expected) {
+        assert!(found.distance(expected) < 1e-12, "{end:?}");
+    }
+    assert!(asset.warnings.is_empty(), "{:?}", asset.warnings);
+}
+
+#[test]
+fn a_scene_that_rests_bent_has_its_bind_pose_as_neutral() {
+    let bent = ARM.replace("\"A\",0,1,0", "\"A\",0,1,7");
+    let asset = read(bent.as_bytes(), &NoFiles).unwrap();
+    assert_eq!(asset.mesh().unwrap().positions()[2], DVec3::Y * 2.0);
+    assert_eq!(
+        asset.frame_positions(0).unwrap()[2],
+        DVec3::new(0.0, 2.0, 7.0)
+    );
+    assert!(asset.warnings[0].contains("its neutral is the bind pose"));
+}
+
+#[test]
+fn channels_that_are_not_zero_give_the_rest_weights() {
+    let set = QUAD.replace("DeformPercent: 0", "DeformPercent: 30");
+    let asset = read(set.as_bytes(), &NoFiles).unwrap();
+    assert_eq!(asset.objects[0].rest_weights, [0.3]);
+    assert!(quad().objects[0].rest_weights.is_empty());
 }
 
 struct OneFile(Vec<u8>);

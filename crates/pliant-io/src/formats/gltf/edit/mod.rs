@@ -39,7 +39,7 @@ pub(super) use self::package::Container;
 use super::container;
 use super::original::Original;
 use super::read::{Buffers, ReadScene, Scene, Source, open_document};
-use super::write::{BufferBuilder, CAPABILITIES, FrameTargets, with_playable_motions};
+use super::write::{BufferBuilder, CAPABILITIES, FrameTargets};
 use crate::{Asset, EncodedAsset};
 
 /// The original file of the asset with its changes; `None` if the asset was not read from glTF, or
@@ -58,7 +58,7 @@ pub(super) fn edit(asset: &Asset, container: Container) -> Option<EncodedAsset> 
     let (old, old_settings) = before.asset.with_flat_rigs();
     before.asset = old.into_owned();
     let left_out = CAPABILITIES.left_out_of(asset);
-    let asset = with_playable_motions(asset);
+    let asset = asset.with_playable_motions();
     let (asset, settings) = asset.with_flat_rigs();
     let mut changes = ObjectChanges::of_all(&asset, &before.asset)?;
     for (k, change) in changes.iter_mut().enumerate() {

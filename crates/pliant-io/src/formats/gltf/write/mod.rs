@@ -27,7 +27,6 @@ pub(super) use self::buffer_builder::BufferBuilder;
 pub(super) use self::mesh::mesh_extras;
 pub(super) use self::mesh_layout::MeshLayout;
 use self::skin::Skins;
-pub(super) use self::skin::with_playable_motions;
 use crate::gltf::container::{pack, to_data_uri};
 use crate::gltf::document::{Buffer, Document};
 use crate::gltf::edit::{self, Container};
@@ -107,7 +106,7 @@ impl DocumentWriter {
         };
         writer.document.asset = json!({ "version": "2.0", "generator": "pliant" });
 
-        let asset = with_playable_motions(asset);
+        let asset = asset.with_playable_motions();
         let (asset, settings) = asset.with_flat_rigs();
         let asset = asset.as_ref();
         let nodes = nodes::write(asset, &mut writer.document);

@@ -7,55 +7,16 @@
 //!
 //! **Source.** "glTF 2.0 Specification", section 3.7.3.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
 use pliant_mesh::glam::{DAffine3, DMat4};
 use pliant_rig::{Influence, Skeleton};
 
 use super::buffer_builder::BufferBuilder;
 use crate::gltf::document::{Attributes, Document, Node, Skin};
 use crate::gltf::seams::{Block, Seams};
-use crate::{Animation, Asset, Motion, Object, SkinBinding};
+use crate::{Animation, Asset};
 
 /// Influences in one pair of attributes `JOINTS_n`, `WEIGHTS_n`.
 const INFLUENCES: usize = 4;
-
-/// The asset with motions that a glTF node can play. A skinned node plays its joints and weights;
-/// any other motion of a skinned object becomes frames of positions.
-pub(in crate::formats::gltf) fn with_playable_motions(asset: &Asset) -> Cow<'_, Asset> {
-    // A skinned node follows its joints and ignores its own transform.
-    let plays = |motion: &Motion| {
-        let of_object = asset.objects.get(motion.object).and_then(binding);
-        match &motion.skin {
-            Some(track) => of_object == Some(&track.binding) && motion.placement.is_none(),
-            None => of_object.is_none() || motion.placement.is_none(),
-        }
-    };
-
-    if asset.clips.iter().flat_map(|clip| &clip.motions).all(plays) {
-        return Cow::Borrowed(asset);
-    }
-
-    let mut baked = asset.clone();
-    for (clip, own) in baked.clips.iter_mut().zip(&asset.clips) {
-        for motion in &mut clip.motions {
-            if !plays(motion) {
-                *motion = asset.baked(own, motion.object);
-            }
-        }
-    }
-
-    Cow::Owned(baked)
-}
-
-/// The skin of an object, if it fits.
-fn binding(object: &Object) -> Option<&SkinBinding> {
-    object
-        .skin
-        .as_ref()
-        .filter(|binding| binding.check(object.vertex_count()).is_ok())
-}
 
 /// The skins of an asset, and the nodes of their joints.
 pub(super) struct Skins<'a> {
@@ -84,15 +45,16 @@ impl<'a> Skins<'a> {
             skeletons: Vec::new(),
         };
 
+        let leaders = asset.joint_leaders();
         for (object, &node) in nodes.iter().enumerate() {
-            let Some(binding) = binding(&asset.objects[object]) else {
+            let Some(binding) = asset.objects[object].fitting_skin() else {
                 continue;
             };
 
             let known = skins
                 .skeletons
                 .iter()
-                .position(|shared| skins.have_same_joints(shared.object, object));
+                .position(|shared| leaders[object] == Some(shared.object));
 
             document.nodes[node].skin = Some(known.unwrap_or_else(|| {
                 let nodes = write_joints(&binding.skeleton, document);
@@ -109,23 +71,6 @@ impl<'a> Skins<'a> {
         skins
     }
 
-    /// Whether two objects follow the same joints in all clips.
-    fn have_same_joints(&self, a: usize, b: usize) -> bool {
-        let skeleton =
-            |object: usize| binding(&self.asset.objects[object]).map(|binding| &binding.skeleton);
-        let same = |(a, b): (&Arc<Skeleton>, &Arc<Skeleton>)| Arc::ptr_eq(a, b) || a == b;
-
-        skeleton(a).zip(skeleton(b)).is_some_and(same)
-            && self
-                .asset
-                .clips
-                .iter()
-                .all(|clip| match (motions(clip, a), motions(clip, b)) {
-                    (Some(a), Some(b)) => std::ptr::eq(a, b) || a == b,
-                    (a, b) => a.is_none() && b.is_none(),
-                })
-    }
-
     /// Joints and weights of the stored vertices of an object, four to a set.
     pub(super) fn attributes(
         &self,
@@ -135,7 +80,8 @@ impl<'a> Skins<'a> {
         buffer: &mut BufferBuilder,
         attributes: &mut Attributes,
     ) {
-        let Some(binding) = binding(&self.asset.objects[object]).filter(|_| block.count > 0) else {
+        let own = self.asset.objects[object].fitting_skin();
+        let Some(binding) = own.filter(|_| block.count > 0) else {
             return;
         };
 
@@ -174,8 +120,8 @@ impl<'a> Skins<'a> {
     pub(super) fn moving_nodes(&self, clip: &Animation) -> Vec<(usize, Vec<DAffine3>)> {
         let mut moving = Vec::new();
         for shared in &self.skeletons {
-            let Some(frames) = motions(clip, shared.object).filter(|frames| !frames.is_empty())
-            else {
+            let frames = clip.joint_motions(shared.object);
+            let Some(frames) = frames.filter(|frames| !frames.is_empty()) else {
                 continue;
             };
 
@@ -190,12 +136,6 @@ impl<'a> Skins<'a> {
 
         moving
     }
-}
-
-/// The joint motions of an object in a clip, frame by frame.
-fn motions(clip: &Animation, object: usize) -> Option<&[Vec<DAffine3>]> {
-    let motion = clip.motions.iter().find(|motion| motion.object == object)?;
-    motion.skin.as_ref().map(|track| track.motions.as_slice())
 }
 
 /// The values of up to four influences; the default for the missing ones.

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use pliant_mesh::glam::{DAffine3, Vec3};
-use pliant_rig::{InBetween, Target};
+use pliant_rig::{InBetween, Rig, Target};
 
 use super::{one_line, vector};
 use crate::ReadError;
+use crate::formats::fbx::TARGET_COUNT;
 use crate::parse::budget::Budget;
 
 /// The channels of a mesh, in the order of its targets.
@@ -15,6 +16,41 @@ pub(super) fn channels(mesh: &ufbx::Mesh) -> impl Iterator<Item = &ufbx::BlendCh
         .iter()
         .flat_map(|deformer| deformer.channels.iter())
         .map(|channel| &**channel)
+}
+
+/// Separates the frames of our own clips from the targets.
+pub(super) fn without_frames(rig: Rig, node: &ufbx::Node) -> Result<(Rig, Vec<Target>), ReadError> {
+    let real = ufbx::find_prop(&node.element.props, TARGET_COUNT);
+    let real = real.and_then(|count| usize::try_from(count.value_int).ok());
+    let Some(real) = real.filter(|&real| real < rig.targets().len()) else {
+        return Ok((rig, Vec::new()));
+    };
+
+    let mut targets = rig.targets().to_vec();
+    let frames = targets.split_off(real);
+    Ok((Rig::new(rig.neutral().clone(), targets)?, frames))
+}
+
+/// The weights at which the first `targets` channels rest; empty if all are zero.
+pub(super) fn rest_weights(mesh: &ufbx::Mesh, targets: usize) -> Vec<f64> {
+    let weights: Vec<f64> = channels(mesh)
+        .take(targets)
+        .map(|channel| {
+            Some(channel.weight)
+                .filter(|w| w.is_finite())
+                .unwrap_or(0.0)
+        })
+        .collect();
+    if weights.iter().all(|&w| w == 0.0) {
+        return Vec::new();
+    }
+    weights
+}
+
+/// Whether a property of another object drives the weight of a channel, as in 3ds Max 7.
+pub(super) fn is_driven(channel: &ufbx::BlendChannel) -> bool {
+    let weight = ufbx::find_prop(&channel.element.props, "DeformPercent");
+    weight.is_some_and(|weight| weight.flags.has_any(ufbx::PropFlags::CONNECTED))
 }
 
 /// The targets of a mesh, one for each channel, with distinct names.
@@ -80,8 +116,13 @@ fn read_keys(
         }
 
         let mut moved: Vec<(u32, Vec3)> = Vec::with_capacity(shape.offset_vertices.len());
-        for (&vertex, offset) in shape.offset_vertices.iter().zip(&shape.position_offsets) {
-            let delta = scene_from_mesh.transform_vector3(vector(offset)).as_vec3();
+        let offsets = shape.offset_vertices.iter().zip(&shape.position_offsets);
+        for (k, (&vertex, offset)) in offsets.enumerate() {
+            // Blender stores a factor for each moved vertex.
+            let factor = shape.offset_weights.get(k).copied().unwrap_or(1.0);
+            let delta = scene_from_mesh
+                .transform_vector3(factor * vector(offset))
+                .as_vec3();
             if (vertex as usize) < vertices && delta != Vec3::ZERO {
                 moved.push((vertex, delta));
             }

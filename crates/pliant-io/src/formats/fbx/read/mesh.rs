@@ -5,18 +5,18 @@ use pliant_mesh::{CornerLayer, FaceLabels, MeshBuilder, VertexLayer};
 use pliant_rig::Rig;
 
 use super::blend_channel::read_targets;
-use super::{affine, one_line, vector};
+use super::{one_line, vector};
 use crate::ReadError;
 use crate::parse::budget::Budget;
 
-/// The mesh at its node, with the targets of its blend channels.
+/// The mesh of a node at its place in the scene, with the targets of its blend channels.
 pub(super) fn read_rig(
     node: &ufbx::Node,
     mesh: &ufbx::Mesh,
+    scene_from_mesh: DAffine3,
     budget: &Budget,
     warnings: &mut Vec<String>,
 ) -> Result<Rig, ReadError> {
-    let scene_from_mesh = affine(&node.geometry_to_world);
     let faces = Faces::of(mesh);
     let mut builder = MeshBuilder {
         name: one_line(&node.element.name),
