@@ -7,8 +7,8 @@
 use std::path::Path;
 
 use crate::{
-    Asset, EncodedAsset, FileProvider, IoError, ReadError, gltf, npy, obj, off, ply, point_cache,
-    stl, usda,
+    Asset, EncodedAsset, FileProvider, IoError, ReadError, alembic, gltf, npy, obj, off, ply,
+    point_cache, stl, usda,
 };
 
 /// A file format, recognised by the ending of the file name.
@@ -27,6 +27,8 @@ pub enum Format {
     Fbx,
     /// Universal Scene Description as text.
     Usda,
+    /// Alembic in an Ogawa container.
+    Alembic,
     /// The Stanford polygon format.
     Ply,
     /// Stereolithography triangles.
@@ -63,12 +65,13 @@ pub(crate) type Writer = fn(&Asset) -> Result<EncodedAsset, IoError>;
 
 impl Format {
     /// Every format, in the order in which messages list them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Obj,
         Self::Glb,
         Self::Gltf,
         Self::Usda,
         Self::Fbx,
+        Self::Alembic,
         Self::Ply,
         Self::Stl,
         Self::Off,
@@ -88,6 +91,7 @@ impl Format {
             Self::Gltf => "gltf",
             Self::Fbx => "fbx",
             Self::Usda => "usda",
+            Self::Alembic => "abc",
             Self::Ply => "ply",
             Self::Stl => "stl",
             Self::Mdd => "mdd",
@@ -111,7 +115,14 @@ impl Format {
     pub fn stores_clips(self) -> bool {
         matches!(
             self,
-            Self::Glb | Self::Gltf | Self::Usda | Self::Fbx | Self::Mdd | Self::Pc2 | Self::Npy
+            Self::Glb
+                | Self::Gltf
+                | Self::Usda
+                | Self::Fbx
+                | Self::Alembic
+                | Self::Mdd
+                | Self::Pc2
+                | Self::Npy
         )
     }
 
@@ -157,6 +168,7 @@ impl Format {
             Self::Usda => Some(|bytes, _| Ok(usda::read(bytes)?)),
             #[cfg(feature = "fbx")]
             Self::Fbx => Some(|bytes, files| Ok(crate::fbx::read(bytes, files)?)),
+            Self::Alembic => Some(|bytes, _| Ok(alembic::read(bytes)?)),
             Self::Mdd => Some(|bytes, _| Ok(point_cache::read_mdd(bytes)?)),
             Self::Pc2 => Some(|bytes, _| Ok(point_cache::read_pc2(bytes)?)),
             _ => None,
@@ -170,6 +182,7 @@ impl Format {
             Self::Gltf => Some(|asset| Ok(gltf::write_json(asset))),
             Self::Ply => Some(ply::write),
             Self::Usda => Some(usda::write),
+            Self::Alembic => Some(alembic::write),
             Self::Mdd => Some(point_cache::write_mdd),
             Self::Pc2 => Some(point_cache::write_pc2),
             Self::Npy => Some(npy::encode_positions),
