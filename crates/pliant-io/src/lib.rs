@@ -35,6 +35,8 @@ pub use error::{FilePosition, IoError, ReadError};
 pub use files::{FileProvider, NoFiles, read_file, write_files};
 pub use formats::markers::{MarkerFile, is_marker_file, read_markers};
 pub use formats::{Capabilities, EncodedAsset, Format, UpAxes};
-pub use formats::{fbx, gltf, markers, npy, obj, off, ply, point_cache, stl, target_file, usda};
+pub use formats::{
+    alembic, fbx, gltf, markers, npy, obj, off, ply, point_cache, stl, target_file, usda,
+};
 pub use load::{LoadOptions, Locator, LocatorBase, Specimens, load};
 pub use save::{SavePlan, SaveReport, plan_save, save};

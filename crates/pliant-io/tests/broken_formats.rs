@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use pliant_io::{Asset, LoadOptions, load, ply, point_cache, save, usda};
+use pliant_io::{Asset, LoadOptions, alembic, load, ply, point_cache, save, usda};
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 use pliant_rig::Clip;
@@ -86,6 +86,30 @@ fn truncated_files_are_reported_with_their_position() {
             "cut.stl, byte 84: ",
             "2 triangles are announced, which need 100 bytes, but 99 are left",
         ],
+    );
+}
+
+#[test]
+fn damaged_alembic_files_are_reported_with_their_position() {
+    let whole = alembic::write(&rising()).unwrap().bytes;
+    assert_says(
+        &message("cut.abc", cut(&whole, whole.len() - 1)),
+        &["cut.abc, byte ", "are left", "cut off or damaged"],
+    );
+    assert_says(
+        &message("old.abc", b"\x89HDF\r\n\x1a\n and more"),
+        &["old.abc: ", "HDF5, which is not supported", "as Ogawa"],
+    );
+    assert_says(
+        &message("text.abc", b"this is not an archive\n"),
+        &["text.abc, byte 0", "not an Alembic file"],
+    );
+
+    let mut huge = whole;
+    huge[16..24].copy_from_slice(&u64::MAX.to_le_bytes());
+    assert_says(
+        &message("huge.abc", &huge),
+        &["huge.abc, byte 16", "data of 18446744073709551615 bytes"],
     );
 }
 
@@ -175,11 +199,11 @@ fn a_file_that_is_not_a_scene_is_rejected_as_fbx() {
 fn the_error_for_a_wrong_ending_names_the_real_format() {
     let asset = rising();
     let folder = tempfile::tempdir().unwrap();
-    for ending in ["obj", "glb", "ply", "usda", "pc2"] {
+    for ending in ["obj", "glb", "ply", "usda", "abc", "pc2"] {
         save(&asset, folder.path().join(format!("rise.{ending}"))).unwrap();
         let bytes = fs::read(folder.path().join(format!("rise.{ending}"))).unwrap();
         for wrong in [
-            "obj", "glb", "gltf", "ply", "usda", "pc2", "mdd", "stl", "off",
+            "obj", "glb", "gltf", "ply", "usda", "abc", "pc2", "mdd", "stl", "off",
         ]
         .into_iter()
         .filter(|wrong| *wrong != ending)

@@ -1,10 +1,10 @@
 //! Damaged files: readers return an error or an asset, and never panic, hang or exhaust memory.
 
 use pliant_io::{
-    Animation, Asset, Format, MarkerFile, Motion, NoFiles, Shape, markers, npy, obj, off, ply,
-    point_cache, target_file, usda,
+    Animation, Asset, Format, MarkerFile, Motion, NoFiles, PlacementTrack, Shape, alembic, markers,
+    npy, obj, off, ply, point_cache, target_file, usda,
 };
-use pliant_mesh::glam::Vec3;
+use pliant_mesh::glam::{DAffine3, Vec3};
 use pliant_rig::{InBetween, Interpolation, Rig, Target, WeightTrack};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -71,6 +71,29 @@ fn moving() -> Asset {
     clip.motions.push(Motion::new(0, Shape::Weights(track)));
     asset.clips.push(clip);
     asset
+}
+
+/// Some bytes of `seed` replaced, so that what is at offsets stays there.
+fn replaced(seed: Vec<u8>) -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![any::<u8>(), Just(0), Just(1), Just(0xff)];
+    vec((any::<prop::sample::Index>(), byte), 1..5).prop_map(move |changes| {
+        let mut bytes = seed.clone();
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        bytes
+    })
+}
+
+/// An archive of an object whose points change and that also moves as a whole.
+fn archive() -> Vec<u8> {
+    let mut asset = moving();
+    asset.clips[0].motions[0].placement = Some(PlacementTrack {
+        times_secs: vec![0.0, 1.0],
+        moved_from_rest: vec![DAffine3::IDENTITY, DAffine3::from_rotation_x(0.5)],
+    });
+    alembic::write(&asset).unwrap().bytes
 }
 
 /// ReadFailure, or an asset that stays within the size of its file.
@@ -259,6 +282,11 @@ proptest! {
     #[test]
     fn a_damaged_usda_is_declined_or_read(bytes in mutated(usda::write(&moving()).unwrap().bytes)) {
         rejected_or_valid(Format::Usda, &bytes)?;
+    }
+
+    #[test]
+    fn a_damaged_alembic_is_rejected_or_read(bytes in prop_oneof![mutated(archive()), replaced(archive())]) {
+        rejected_or_valid(Format::Alembic, &bytes)?;
     }
 
     #[cfg(feature = "fbx")]

@@ -146,7 +146,7 @@ fn clips_survive_a_round_trip_through_point_caches_and_usda() {
 
     let asset = read(&format!("{path}+elastic-cow-every4th.frames.npy"));
     let before = asset.clip().unwrap();
-    for name in ["cow.mdd", "cow.pc2", "cow.usda"] {
+    for name in ["cow.mdd", "cow.pc2", "cow.usda", "cow.abc"] {
         let after = again(&asset, name);
         assert!(
             after.clip().unwrap().frames() == before.frames(),
@@ -156,7 +156,7 @@ fn clips_survive_a_round_trip_through_point_caches_and_usda() {
         // A point cache has no place for a name, so that its file gives one.
         assert_eq!(
             after.clips[0].name,
-            if name.ends_with("usda") {
+            if name.ends_with("usda") || name.ends_with("abc") {
                 before.name()
             } else {
                 "cow"
@@ -178,6 +178,64 @@ fn clips_survive_a_round_trip_through_point_caches_and_usda() {
     let pair = read(&format!("{}/cow.obj+cow.mdd", folder.path().display()));
     assert!(pair.clip().unwrap().frames() == before.frames());
     assert_eq!(pair.mesh().unwrap().face_count(), 5804);
+}
+
+#[test]
+fn an_alembic_cache_moves_the_mesh_that_it_was_made_from() {
+    let Some(cache) = data("dem-bones/Bone_Anim.abc") else {
+        return;
+    };
+
+    let asset = read(&cache);
+    assert!(asset.warnings.is_empty(), "{:?}", asset.warnings);
+    let mesh = asset.mesh().unwrap();
+    assert_eq!((mesh.vertex_count(), mesh.face_count()), (754, 752));
+    let clip = &asset.clips[0];
+    assert_eq!((clip.frame_count, clip.frames_per_second), (400, 24.0));
+
+    let copy = again(&asset, "copy.abc");
+    assert_eq!(copy.objects[0].path, asset.objects[0].path);
+    let rounding = f64::from(f32::EPSILON) * diagonal(mesh.positions());
+    for frame in [0, 200, 399] {
+        let far = farthest(
+            &copy.frame_positions(frame).unwrap(),
+            &asset.frame_positions(frame).unwrap(),
+        );
+        assert!(far <= rounding, "frame {frame}: {far}");
+    }
+}
+
+#[cfg(feature = "fbx")]
+#[test]
+fn an_alembic_cache_has_the_faces_and_the_motion_of_its_fbx_files() {
+    let Some(cache) = data("dem-bones/Bone_Anim.abc") else {
+        return;
+    };
+
+    let asset = read(&cache);
+    let rest = read(&data("dem-bones/Bone_Geom.fbx").unwrap());
+    let faces = rest.mesh().unwrap();
+    assert!(asset.mesh().unwrap().faces().eq(faces.faces()));
+    let far = farthest(faces.positions(), &asset.frame_positions(0).unwrap());
+    assert!(far < 1e-3, "the rest pose is frame 0: {far}");
+
+    let pair = read(&format!(
+        "{}+{cache}",
+        data("dem-bones/Bone_Geom.fbx").unwrap()
+    ));
+    assert_eq!(pair.clip().unwrap().frames().len(), 400);
+    assert_eq!(corner_uvs(&pair.mesh().unwrap()), corner_uvs(&faces));
+
+    // Twenty bones were fitted to the cache, and stay within 2 % of the size of the mesh.
+    let fitted = read(&data("dem-bones/Decomposition_20.fbx").unwrap());
+    let size = diagonal(faces.positions());
+    for frame in [0, 100, 399] {
+        let far = farthest(
+            &asset.frame_positions(frame).unwrap(),
+            &fitted.frame_positions(frame).unwrap(),
+        );
+        assert!(far < 0.02 * size, "frame {frame}: {far} of {size}");
+    }
 }
 
 #[test]

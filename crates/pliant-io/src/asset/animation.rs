@@ -141,6 +141,24 @@ impl Motion {
     }
 
     fn positions(&self, object: &Object, frame: usize, time_secs: f64) -> Vec<DVec3> {
+        let mut positions = self.shape_positions(object, frame, time_secs);
+        if let Some(placement) = &self.placement {
+            let moved = placement.at(time_secs);
+            for position in &mut positions {
+                *position = moved.transform_point3(*position);
+            }
+        }
+
+        positions
+    }
+
+    /// The positions before the object moves as a whole.
+    pub(crate) fn shape_positions(
+        &self,
+        object: &Object,
+        frame: usize,
+        time_secs: f64,
+    ) -> Vec<DVec3> {
         let mut positions = match &self.shape {
             Shape::Rest => object.rig.neutral().positions().to_vec(),
             Shape::Points(frames) => frames[frame].clone(),
@@ -149,13 +167,6 @@ impl Motion {
 
         if let Some(track) = &self.skin {
             positions = track.positions(&positions, frame);
-        }
-
-        if let Some(placement) = &self.placement {
-            let moved = placement.at(time_secs);
-            for position in &mut positions {
-                *position = moved.transform_point3(*position);
-            }
         }
 
         positions

@@ -26,7 +26,7 @@ pub(crate) fn wrong_ending_error(path: &Path, bytes: &[u8]) -> Option<ReadError>
     let ending = found.ending();
     let article = if matches!(
         found,
-        Format::Obj | Format::Off | Format::Stl | Format::Fbx | Format::Npy
+        Format::Obj | Format::Off | Format::Stl | Format::Fbx | Format::Alembic | Format::Npy
     ) {
         "an"
     } else {
@@ -40,11 +40,12 @@ pub(crate) fn wrong_ending_error(path: &Path, bytes: &[u8]) -> Option<ReadError>
 }
 
 fn format_of(bytes: &[u8]) -> Option<Format> {
-    const MAGIC_BYTES: [(&[u8], Format); 10] = [
+    const MAGIC_BYTES: [(&[u8], Format); 11] = [
         (b"glTF", Format::Glb),
         (b"Kaydara FBX Binary", Format::Fbx),
         (b"; FBX", Format::Fbx),
         (b"#usda", Format::Usda),
+        (b"Ogawa", Format::Alembic),
         (b"ply\n", Format::Ply),
         (b"ply\r", Format::Ply),
         (b"POINTCACHE2", Format::Pc2),

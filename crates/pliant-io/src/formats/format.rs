@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use crate::{
-    Asset, EncodedAsset, FileProvider, IoError, ReadError, fbx, gltf, npy, obj, off, ply,
+    Asset, EncodedAsset, FileProvider, IoError, ReadError, alembic, fbx, gltf, npy, obj, off, ply,
     point_cache, stl, usda,
 };
 
@@ -27,6 +27,8 @@ pub enum Format {
     Fbx,
     /// Universal Scene Description as text.
     Usda,
+    /// Alembic in an Ogawa container.
+    Alembic,
     /// The Stanford polygon format.
     Ply,
     /// Stereolithography triangles.
@@ -63,12 +65,13 @@ pub(crate) type Writer = fn(&Asset) -> Result<EncodedAsset, IoError>;
 
 impl Format {
     /// Every format, in the order in which messages list them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Obj,
         Self::Glb,
         Self::Gltf,
         Self::Usda,
         Self::Fbx,
+        Self::Alembic,
         Self::Ply,
         Self::Stl,
         Self::Off,
@@ -88,6 +91,7 @@ impl Format {
             Self::Gltf => "gltf",
             Self::Fbx => "fbx",
             Self::Usda => "usda",
+            Self::Alembic => "abc",
             Self::Ply => "ply",
             Self::Stl => "stl",
             Self::Mdd => "mdd",
@@ -111,7 +115,14 @@ impl Format {
     pub fn stores_clips(self) -> bool {
         matches!(
             self,
-            Self::Glb | Self::Gltf | Self::Usda | Self::Fbx | Self::Mdd | Self::Pc2 | Self::Npy
+            Self::Glb
+                | Self::Gltf
+                | Self::Usda
+                | Self::Fbx
+                | Self::Alembic
+                | Self::Mdd
+                | Self::Pc2
+                | Self::Npy
         )
     }
 
@@ -169,6 +180,7 @@ impl Format {
             Self::Usda => Some(|bytes, _| Ok(usda::read(bytes)?)),
             #[cfg(feature = "fbx")]
             Self::Fbx => Some(|bytes, files| Ok(fbx::read(bytes, files)?)),
+            Self::Alembic => Some(|bytes, _| Ok(alembic::read(bytes)?)),
             Self::Mdd => Some(|bytes, _| Ok(point_cache::read_mdd(bytes)?)),
             Self::Pc2 => Some(|bytes, _| Ok(point_cache::read_pc2(bytes)?)),
             _ => None,
@@ -183,6 +195,7 @@ impl Format {
             Self::Ply => Some(ply::write),
             Self::Usda => Some(usda::write),
             Self::Fbx => Some(fbx::write),
+            Self::Alembic => Some(alembic::write),
             Self::Mdd => Some(point_cache::write_mdd),
             Self::Pc2 => Some(point_cache::write_pc2),
             Self::Npy => Some(npy::encode_positions),

@@ -9,12 +9,14 @@
 //! | `detect` | the format of a file by its content |
 //! | `capabilities` | what a format can store, and what it leaves out |
 //! | `gltf`, `fbx`, `usda` | scenes: objects, targets, skins, clips |
+//! | `alembic` | scenes: objects and point animations |
 //! | `obj`, `ply`, `stl`, `off` | meshes |
 //! | `point_cache` | frames of positions: MDD, PC2 |
 //! | `npy` | NumPy arrays |
 //! | `target_file` | MakeHuman targets |
 //! | `markers` | motion-capture markers: C3D, BVH, CSV |
 
+pub mod alembic;
 mod capabilities;
 mod detect;
 pub mod fbx;

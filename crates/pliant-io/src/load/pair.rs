@@ -128,7 +128,7 @@ fn successive_distances(points: &[DVec3]) -> Vec<f64> {
 }
 
 /// What the second file of a pair can be, for a message.
-const SECOND_FILES: &str = "name after '+' displacements (NAME.npy), frames (NAME.frames.npy), a point cache (.mdd, .pc2), \
+const SECOND_FILES: &str = "name after '+' displacements (NAME.npy), frames (NAME.frames.npy), a point cache (.abc, .mdd, .pc2), \
                             or .target files (one, or a folder of them); for targets as OBJs, name a folder that has them and neutral.obj";
 
 fn with_cache(mut base: Asset, path: &Path) -> Result<Asset, IoError> {
