@@ -14,13 +14,17 @@
 //! | `point_clip`, `weight_clip`, `skin_clip` | an asset with a new clip |
 //! | `retarget` | an asset with other targets |
 //! | `up_axis` | the axis that points up |
+//! | `length` | typed lengths against the size of an asset |
+//! | `space` | an asset in another unit and with another up axis |
 
 mod animation;
+mod length;
 mod merge;
 mod object;
 mod point_clip;
 mod retarget;
 mod skin_clip;
+mod space;
 mod up_axis;
 mod validation;
 mod weight_clip;
@@ -50,7 +54,8 @@ pub struct Asset {
     pub objects: Vec<Object>,
     /// The clips, in file order.
     pub clips: Vec<Animation>,
-    /// The axis that points up. Positions are as in the file, whichever axis it is.
+    /// The axis that points up. Positions are as in the file, whichever axis it is;
+    /// [`Asset::in_space`] converts.
     pub up_axis: UpAxis,
     /// How many metres one unit of the positions is, if the file says so.
     pub meters_per_unit: Option<f64>,

@@ -9,6 +9,7 @@
 
 use std::collections::HashMap;
 
+use pliant_mesh::glam::Vec3;
 use pliant_mesh::{CornerLayer, Mesh};
 use serde_json::{Value, json};
 
@@ -90,6 +91,17 @@ impl Seams {
         }
 
         covered.iter().all(|&covered| covered)
+    }
+
+    /// The same seams with other displacements of normals.
+    pub(crate) fn with_target_normals(&self, change: impl Fn(Vec3) -> Vec3) -> Self {
+        let mut changed = self.clone();
+        for target in &mut changed.target_normals {
+            for delta in &mut target.deltas {
+                *delta = change(Vec3::from_array(*delta)).to_array();
+            }
+        }
+        changed
     }
 
     /// The seams of a mesh that does not come from a glTF file.

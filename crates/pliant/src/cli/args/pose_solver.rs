@@ -120,8 +120,12 @@ impl SolverArgs {
         locator: &str,
         neutral: Option<&str>,
     ) -> Result<(Asset, Rig), Failure> {
-        let asset = pliant_io::load(locator, &source::options(neutral))?;
+        let mut asset = pliant_io::load(locator, &source::options(neutral))?;
         let rig = self.prepare(asset.rig()?, locator)?;
+        if let Some(radius) = self.radius {
+            let warning = asset.length_warning("--radius", radius);
+            asset.warnings.extend(warning);
+        }
         Ok((asset, rig))
     }
 

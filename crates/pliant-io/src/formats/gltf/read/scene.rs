@@ -14,7 +14,7 @@ use super::skin::BoundSkin;
 use super::{animation, extras, morph};
 use crate::asset::check_file_order;
 use crate::gltf::document;
-use crate::{Asset, Object, ReadError};
+use crate::{Asset, Object, ReadError, UpAxis};
 
 /// What animations need to know about an object.
 pub(super) struct PlacedMesh {
@@ -64,6 +64,8 @@ impl<'a> Scene<'a> {
         Ok(Asset {
             objects,
             clips,
+            up_axis: UpAxis::Y,
+            meters_per_unit: Some(1.0),
             warnings: scene.warnings,
             ..Asset::default()
         })

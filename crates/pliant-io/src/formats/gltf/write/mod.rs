@@ -93,6 +93,9 @@ impl DocumentWriter {
         };
         writer.document.asset = json!({ "version": "2.0", "generator": "pliant" });
 
+        // glTF is in metres and Y up; without a known unit, numbers stay.
+        let asset = asset.in_space(UpAxis::Y, 1.0);
+        let asset = asset.as_ref();
         let asset = with_playable_motions(asset);
         let asset = asset.as_ref();
         let nodes = nodes::write(asset, &mut writer.document);
