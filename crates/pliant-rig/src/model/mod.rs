@@ -10,12 +10,14 @@
 //! - [`RigSettings`]: all that a rig holds beside its geometry, by name, for files.
 //! - [`all_groups`]: groups of sliders by the part of the face that their names mention.
 //! - [`find_reordered_targets`]: targets whose vertices are stored in another order.
+//! - [`VertexOrder`]: that order, and the shape in the order of the neutral.
 //! - [`Skin`], [`Skeleton`]: linear blend skinning weights and the joints they refer to.
 
 mod activation;
 mod combination;
 mod evaluator;
 mod face_groups;
+mod order_repair;
 mod rig;
 mod rig_settings;
 mod skeleton;
@@ -29,6 +31,7 @@ pub use activation::{Activation, ActivationDerivative};
 pub use combination::{Combination, Driver, Rule};
 pub use evaluator::{EvaluatedPose, Evaluator};
 pub use face_groups::all_groups;
+pub use order_repair::VertexOrder;
 pub use rig::Rig;
 pub use rig_settings::{CombinationSettings, InBetweenSettings, RigSettings};
 pub use skeleton::{Joint, Skeleton};
