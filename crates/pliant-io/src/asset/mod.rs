@@ -12,6 +12,7 @@
 //! | `merge` | all objects as one mesh or rig; one part of an asset |
 //! | `validation` | checks that everything fits together and is finite |
 //! | `point_clip`, `weight_clip`, `skin_clip` | an asset with a new clip |
+//! | `repair` | vertex orders, twins, degenerate faces, orientations, components |
 //! | `retarget` | an asset with other targets |
 //! | `up_axis` | the axis that points up |
 //! | `length` | typed lengths against the size of an asset |
@@ -22,6 +23,7 @@ mod length;
 mod merge;
 mod object;
 mod point_clip;
+mod repair;
 mod retarget;
 mod skin_clip;
 mod space;
@@ -36,6 +38,7 @@ use pliant_rig::{Clip, Rig, RigError};
 pub use self::animation::{Animation, Motion, PlacementTrack, Shape};
 pub(crate) use self::merge::check_file_order;
 pub use self::object::Object;
+pub use self::repair::{Repair, RepairKind, RepairedAsset};
 pub use self::retarget::MappedRig;
 pub(crate) use self::retarget::restricted;
 pub use self::skin_clip::{SkinBinding, SkinTrack};

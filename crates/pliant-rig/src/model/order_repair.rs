@@ -47,6 +47,8 @@ const LEAST_TRUSTED: f64 = 0.1;
 const EXCHANGE_ROUNDS: usize = 8;
 /// A change of the order must reduce the differences of displacements to this part of them.
 const SMOOTHER: f64 = 0.7;
+/// The same for a shape without outliers, whose torn edges may be opening lips.
+const MUCH_SMOOTHER: f64 = 0.25;
 
 /// The order of the vertices of a shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +96,11 @@ impl VertexOrder {
         growth.grow();
         growth.fill();
         growth.exchange();
-        growth.undo_useless_changes();
+        growth.undo_useless_changes(if outliers.is_empty() {
+            MUCH_SMOOTHER
+        } else {
+            SMOOTHER
+        });
         growth.result(&edges, outliers)
     }
 
@@ -431,7 +437,7 @@ impl<'a> Growth<'a> {
 
     /// Undoes changes that do not make the displacements clearly smoother: in groups of vertices
     /// that exchange positions or are neighbours.
-    fn undo_useless_changes(&mut self) {
+    fn undo_useless_changes(&mut self, smoother: f64) {
         let changed = self.changed();
         let mut groups = DisjointSets::new(self.stored.len());
         for &v in &changed {
@@ -457,7 +463,7 @@ impl<'a> Growth<'a> {
         }
         for v in changed {
             let group = group_of[v] as usize;
-            if after[group] > SMOOTHER * before[group] {
+            if after[group] > smoother * before[group] {
                 self.stored_of[v] = v as u32;
             }
         }

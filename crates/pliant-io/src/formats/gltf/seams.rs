@@ -104,6 +104,19 @@ impl Seams {
         changed
     }
 
+    /// The seams of a mesh with other faces, with the materials of the file where names agree.
+    pub(crate) fn for_mesh(&self, mesh: &Mesh) -> Self {
+        let mut seams = Self::of(mesh);
+        for material in &mut seams.materials {
+            let known = self.materials.iter();
+            let same = known.filter(|other| other["name"] == material["name"]);
+            if let Some(same) = same.last() {
+                *material = same.clone();
+            }
+        }
+        seams
+    }
+
     /// The seams of a mesh that does not come from a glTF file.
     pub(super) fn of(mesh: &Mesh) -> Self {
         let (parts, part_of_face) = parts_of(mesh);
