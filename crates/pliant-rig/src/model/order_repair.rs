@@ -31,8 +31,8 @@ use pliant_mesh::{Mesh, Rows, Topology};
 use super::vertex_order::RestEdges;
 use crate::point_grid::PointGrid;
 
-/// Displacements at the ends of an edge are alike if they differ by less than this part of the mean
-/// edge length. *Chosen*: half of the least difference that another order makes.
+/// Displacements at the ends of an edge are alike if they differ by less than this part of the
+/// shortest edge at its ends. *Chosen*: half of the least difference that another order makes.
 const ALIKE: f64 = 0.5;
 /// Another stored position is taken instead of the own one if it is nearer to the prediction by
 /// this factor.
@@ -129,6 +129,9 @@ struct Growth<'a> {
     rest: &'a [DVec3],
     stored: &'a [DVec3],
     lengths: &'a [f64],
+    /// The shortest edge at each vertex: on a ring of vertices, another order may move all of them
+    /// by one edge along the ring, which is short.
+    shortest: Vec<f64>,
     topology: &'a Topology,
     neighbors: &'a Rows,
     grid: PointGrid<'a>,
@@ -166,10 +169,17 @@ impl<'a> Growth<'a> {
         let known = lengths.iter().filter(|length| **length > 0.0);
         let reach = REACH * known.clone().sum::<f64>() / known.count().max(1) as f64;
 
+        let rest = mesh.positions();
+        let shortest_at = |v: usize| {
+            let ring = neighbors.row(v).iter();
+            let edges = ring.map(|&w| rest[v].distance(rest[w as usize]));
+            edges.fold(f64::INFINITY, f64::min)
+        };
         Self {
-            rest: mesh.positions(),
+            rest,
             stored,
             lengths,
+            shortest: (0..stored.len()).map(shortest_at).collect(),
             topology,
             neighbors,
             grid: PointGrid::new(stored, reach),
@@ -182,7 +192,7 @@ impl<'a> Growth<'a> {
 
     /// Whether the positions `a` and `b` displace the vertices `v` and `w` alike.
     fn alike(&self, [v, w]: [usize; 2], [a, b]: [usize; 2]) -> bool {
-        self.difference([v, w], [a, b]) < ALIKE * self.lengths[v].max(self.lengths[w])
+        self.difference([v, w], [a, b]) < ALIKE * self.shortest[v].min(self.shortest[w])
     }
 
     fn difference(&self, [v, w]: [usize; 2], [a, b]: [usize; 2]) -> f64 {
