@@ -28,8 +28,8 @@ mod parse;
 mod save;
 
 pub use asset::{
-    Animation, Asset, MappedRig, Motion, Object, PlacementTrack, Shape, SkinBinding, SkinTrack,
-    UpAxis,
+    Animation, Asset, MappedRig, Motion, Object, PlacementTrack, Repair, RepairKind, RepairedAsset,
+    Shape, SkinBinding, SkinTrack, UpAxis,
 };
 pub use error::{FilePosition, IoError, ReadError};
 pub use files::{FileProvider, NoFiles, read_file, write_files};

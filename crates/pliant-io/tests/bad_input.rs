@@ -333,10 +333,13 @@ fn an_up_axis_that_a_format_cannot_store_is_reported() {
         ["the up axis Z"]
     );
 
-    assert_says(
-        &save(&asset, folder.path().join("up.glb")).unwrap().left_out[0],
-        &["the up axis Z", "Y up", "on its side"],
+    asset.meters_per_unit = Some(0.01);
+    assert_eq!(
+        save(&asset, folder.path().join("cm.obj")).unwrap().left_out,
+        ["the up axis Z", "the unit (one unit is 0.01 m)"]
     );
+    let upright = save(&asset, folder.path().join("up.glb")).unwrap();
+    assert_eq!(upright.left_out, [""; 0]);
 }
 
 #[test]

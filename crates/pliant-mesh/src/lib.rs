@@ -42,8 +42,9 @@ pub use queries::{
     ClosestPoint, RayHit, SurfaceIndex, WindingTree, closest_on_triangle, nearest_ray_hit,
 };
 pub use remeshing::{
-    Decimation, DecimationBudget, DecimationOptions, LoopSubdivision, LoopWeights, Smoother,
-    SmoothingBoundary, SmoothingOptions, SmoothingWeights, VertexPlacement,
+    Decimation, DecimationBudget, DecimationOptions, FaceOrientation, LoopSubdivision, LoopWeights,
+    MeshEdit, Smoother, SmoothingBoundary, SmoothingOptions, SmoothingWeights, VertexPlacement,
+    degenerate_faces,
 };
 pub use surface::{
     Bounds, Corner, CornerLayer, FaceLabels, Mesh, MeshBuilder, MeshReport, Rows, SurfacePoint,

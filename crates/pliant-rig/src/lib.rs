@@ -2,6 +2,7 @@
 //!
 //! - `model`: a [`Rig`] is a neutral mesh with sparse [`Target`]s, sliders and combinations.
 //! - `animation`: a [`Clip`] holds positions over time, a [`WeightTrack`] slider weights over time.
+//! - `point_grid`: nearest points within a radius.
 //! - `names`: [`SliderName`]s, their sides, and [`Vocabulary`]s such as ARKit and FACS.
 //! - `pose`: slider weights from [`Pin`]s, with [`Poser`] and its solvers.
 //! - `stroke`: pins from [`Stroke`]s on the screen.
@@ -25,6 +26,7 @@ mod error;
 mod invert;
 mod model;
 mod names;
+mod point_grid;
 mod pose;
 mod residual;
 mod stroke;
@@ -40,7 +42,7 @@ pub use model::{
     Activation, ActivationDerivative, Combination, CombinationSettings, Driver, EvaluatedPose,
     Evaluator, FlatRig, InBetween, InBetweenSettings, Influence, Joint, Limits, Path,
     ReorderedTarget, Rig, RigSettings, Rule, Skeleton, Skin, Slider, SliderGroup, SliderId,
-    StoredSliders, Target, all_groups, find_reordered_targets,
+    StoredSliders, Target, VertexOrder, all_groups, find_reordered_targets,
 };
 pub use names::{
     MatchKind, NameMap, NamePair, Side, SliderName, Vocabulary, did_you_mean, match_names,

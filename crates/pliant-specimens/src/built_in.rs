@@ -20,6 +20,7 @@ impl Specimens for BuiltIn {
 
 fn as_asset(specimen: Specimen) -> Asset {
     let mut asset = Asset::from_rig(specimen.rig);
+    asset.meters_per_unit = Some(specimen.meters_per_unit);
     asset.clips = specimen
         .clips
         .iter()

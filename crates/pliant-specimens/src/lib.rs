@@ -29,6 +29,8 @@ pub use quadruped::markers;
 pub struct Specimen {
     /// The name that [`specimen`] takes.
     pub name: String,
+    /// How many metres one unit of the positions is.
+    pub meters_per_unit: f64,
     /// The mesh at rest and its targets; without targets where clips alone move it.
     pub rig: Rig,
     /// Motions and sets of poses, as positions.
@@ -89,8 +91,19 @@ pub fn specimen(name: &str) -> Option<Specimen> {
 
     Some(Specimen {
         name: name.to_owned(),
+        meters_per_unit: meters_per_unit(name),
         rig,
         clips,
         performances,
     })
+}
+
+/// The unit of a specimen: the animals are in metres, head and hand in centimetres, and the bar of
+/// 6 by 1 by 1 units is 60 cm long.
+fn meters_per_unit(name: &str) -> f64 {
+    match name.split(':').next() {
+        Some("head" | "hand") => 0.01,
+        Some("bar") => 0.1,
+        _ => 1.0,
+    }
 }

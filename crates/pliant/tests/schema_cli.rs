@@ -187,6 +187,10 @@ fn reports_about_rigs_fit_their_schemas() {
     assert_described("mirror", &["specimen:head", "--out", &file("m.glb")]);
     assert_described("rename", &["specimen:head", "--map", "vrm", "--dry-run"]);
     assert_described("split", &["specimen:head", "--out", &file("s.glb")]);
+    assert_described(
+        "repair",
+        &["specimen:bar:coarse", "--split", "--out", &file("r.glb")],
+    );
 }
 
 #[test]

@@ -13,18 +13,24 @@
 //! | `validation` | checks that everything fits together and is finite |
 //! | `point_clip`, `weight_clip`, `skin_clip` | an asset with a new clip |
 //! | `skeleton_sharing` | motions that nodes can play; objects that follow the same joints |
+//! | `repair` | vertex orders, twins, degenerate faces, orientations, components |
 //! | `retarget` | an asset with other targets |
 //! | `flat_rigs` | an asset with in-betweens and combinations as targets |
 //! | `up_axis` | the axis that points up |
+//! | `length` | typed lengths against the size of an asset |
+//! | `space` | an asset in another unit and with another up axis |
 
 mod animation;
 mod flat_rigs;
+mod length;
 mod merge;
 mod object;
 mod point_clip;
+mod repair;
 mod retarget;
 mod skeleton_sharing;
 mod skin_clip;
+mod space;
 mod up_axis;
 mod validation;
 mod weight_clip;
@@ -38,6 +44,7 @@ use pliant_rig::{Clip, Rig, RigError};
 pub use self::animation::{Animation, Motion, PlacementTrack, Shape};
 pub(crate) use self::merge::check_file_order;
 pub use self::object::Object;
+pub use self::repair::{Repair, RepairKind, RepairedAsset};
 pub use self::retarget::MappedRig;
 pub(crate) use self::retarget::restricted;
 pub use self::skin_clip::{SkinBinding, SkinTrack};
@@ -57,7 +64,8 @@ pub struct Asset {
     pub objects: Vec<Object>,
     /// The clips, in file order.
     pub clips: Vec<Animation>,
-    /// The axis that points up. Positions are as in the file, whichever axis it is.
+    /// The axis that points up. Positions are as in the file, whichever axis it is;
+    /// [`Asset::in_space`] converts.
     pub up_axis: UpAxis,
     /// How many metres one unit of the positions is, if the file says so.
     pub meters_per_unit: Option<f64>,

@@ -1,5 +1,6 @@
 //! An asset with other targets; names, UVs, clips and rest weights stay.
 
+use pliant_mesh::Mesh;
 use pliant_mesh::glam::Vec3;
 use pliant_rig::{
     Combination, InBetween, Interpolation, Rig, RigError, RigSettings, Target, WeightTrack,
@@ -80,7 +81,7 @@ impl Asset {
         let mut next = indices.iter().enumerate();
         self.map_rigs(|object| {
             let (k, indices) = next.next().expect("indices for each object");
-            let part = part_of_rig(rig, object, indices, k == 0)?;
+            let part = part_of_rig(rig, object.rig.neutral(), indices, k == 0)?;
             let old = object.rig.targets();
             let sources = part
                 .targets()
@@ -95,24 +96,21 @@ impl Asset {
 
 /// The part of a rig that moves one object, and the sliders that drive it; with `idle`, also the
 /// sliders that move nothing.
-fn part_of_rig(rig: &Rig, object: &Object, indices: &[u32], idle: bool) -> Result<Rig, RigError> {
-    let targets: Vec<Target> = rig
+pub(super) fn part_of_rig(
+    rig: &Rig,
+    neutral: &Mesh,
+    indices: &[u32],
+    idle: bool,
+) -> Result<Rig, RigError> {
+    // All sliders first, so that settings and combinations keep their indices; then the needed ones.
+    let whole = restricted_rig(rig, neutral, indices)?;
+    let mut needed: Vec<bool> = whole
         .targets()
-        .iter()
-        .map(|target| restricted(target, indices))
-        .collect();
-    let combinations: Vec<Combination> = rig
-        .combinations()
-        .iter()
-        .map(|combination| restricted_combination(combination, indices))
-        .collect();
-
-    let mut needed: Vec<bool> = targets
         .iter()
         .zip(rig.targets())
         .map(|(part, whole)| moves(part) || (idle && !moves(whole)))
         .collect();
-    for (c, combination) in combinations.iter().enumerate() {
+    for (c, combination) in whole.combinations().iter().enumerate() {
         if !combination.vertices.is_empty() {
             for slider in rig.drivers_of(c) {
                 needed[slider.index()] = true;
@@ -120,17 +118,25 @@ fn part_of_rig(rig: &Rig, object: &Object, indices: &[u32], idle: bool) -> Resul
         }
     }
 
-    // All sliders first, so that settings and combinations keep their indices; then the needed ones.
-    let whole = Rig::new(object.rig.neutral().clone(), targets)?
-        .with_sliders(rig.sliders().to_vec())?
-        .with_combinations(combinations)?
-        .with_groups(rig.groups().to_vec())?
-        .with_exclusive_pairs(rig.exclusive_pairs().to_vec())?;
-
     let kept: Vec<usize> = (0..needed.len()).filter(|&k| needed[k]).collect();
     let own = kept.iter().map(|&k| whole.targets()[k].clone()).collect();
     let sources: Vec<Option<usize>> = kept.iter().map(|&k| Some(k)).collect();
     whole.with_targets_from(own, &sources)
+}
+
+/// All sliders of a rig on the part of its vertices at `indices`, which ascend.
+pub(super) fn restricted_rig(rig: &Rig, neutral: &Mesh, indices: &[u32]) -> Result<Rig, RigError> {
+    let targets = rig.targets().iter();
+    let combinations = rig.combinations().iter();
+    let parts = combinations.map(|combination| restricted_combination(combination, indices));
+    Rig::new(
+        neutral.clone(),
+        targets.map(|target| restricted(target, indices)).collect(),
+    )?
+    .with_sliders(rig.sliders().to_vec())?
+    .with_combinations(parts.collect())?
+    .with_groups(rig.groups().to_vec())?
+    .with_exclusive_pairs(rig.exclusive_pairs().to_vec())
 }
 
 fn moves(target: &Target) -> bool {
@@ -193,7 +199,7 @@ fn restricted_displacements(
 }
 
 /// The weights of new targets; zero for a target without a source.
-fn mapped_weights(weights: &[f64], sources: &[Option<usize>]) -> Vec<f64> {
+pub(super) fn mapped_weights(weights: &[f64], sources: &[Option<usize>]) -> Vec<f64> {
     sources
         .iter()
         .map(|source| source.and_then(|k| weights.get(k)).copied().unwrap_or(0.0))
@@ -224,7 +230,6 @@ fn mapped_track(track: &WeightTrack, sources: &[Option<usize>]) -> Result<Weight
 
 #[cfg(test)]
 mod tests {
-    use pliant_mesh::Mesh;
     use pliant_mesh::glam::DVec3;
 
     use super::*;

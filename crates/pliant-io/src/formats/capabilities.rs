@@ -17,15 +17,15 @@ pub struct EncodedAsset {
     pub left_out: Vec<String>,
 }
 
-/// Which up axes a format can express.
+/// Which up axes a format can express, and with them the unit of its positions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum UpAxes {
-    /// None: it does not store the axis.
+    /// None: it stores neither the axis nor the unit.
     #[default]
     Unspecified,
-    /// Always this one.
+    /// Always this one, in metres; the writer converts.
     Fixed(UpAxis),
-    /// Any.
+    /// Any, and any unit.
     Any,
 }
 
@@ -101,7 +101,7 @@ impl Capabilities {
 
         let mut phrases = lost.phrases;
         phrases.extend(clips_left_out(asset, self.clips));
-        phrases.extend(self.up_axis_left_out(asset.up_axis));
+        phrases.extend(self.space_left_out(asset));
         phrases
     }
 
@@ -191,14 +191,19 @@ impl Capabilities {
         lost.add_unless(self.frame_names, frame_names, "name(s) of frames");
     }
 
-    fn up_axis_left_out(&self, up: UpAxis) -> Option<String> {
-        match self.up_axes {
-            UpAxes::Unspecified if up != UpAxis::default() => Some(format!("the up axis {up}")),
-            UpAxes::Fixed(own) if up != own => Some(format!(
-                "the up axis {up}: this format is {own} up, so the model lies on its side"
-            )),
-            _ => None,
+    /// The up axis and the unit. Without a unit in the file, others take the numbers for metres.
+    fn space_left_out(&self, asset: &Asset) -> Vec<String> {
+        let mut lost = Vec::new();
+        if self.up_axes != UpAxes::Unspecified {
+            return lost;
         }
+        if asset.up_axis != UpAxis::default() {
+            lost.push(format!("the up axis {}", asset.up_axis));
+        }
+        if let Some(unit) = asset.meters_per_unit.filter(|unit| *unit != 1.0) {
+            lost.push(format!("the unit (one unit is {unit} m)"));
+        }
+        lost
     }
 }
 
@@ -316,17 +321,40 @@ mod tests {
         };
 
         assert_eq!(left_out(UpAxes::Unspecified, UpAxis::Z), ["the up axis Z"]);
-        assert!(
-            left_out(UpAxes::Fixed(UpAxis::Y), UpAxis::Z)[0]
-                .contains("is Y up, so the model lies on its side")
-        );
-
         for (up_axes, axis) in [
             (UpAxes::Any, UpAxis::Z),
             (UpAxes::Unspecified, UpAxis::Y),
-            (UpAxes::Fixed(UpAxis::Y), UpAxis::Y),
+            (UpAxes::Fixed(UpAxis::Y), UpAxis::Z),
         ] {
             assert!(left_out(up_axes, axis).is_empty(), "{up_axes:?} {axis}");
+        }
+    }
+
+    #[test]
+    fn a_lost_unit_is_reported_unless_numbers_are_metres_anyway() {
+        let left_out = |up_axes, meters_per_unit| {
+            let asset = Asset {
+                meters_per_unit,
+                ..Asset::default()
+            };
+            let format = Capabilities {
+                up_axes,
+                ..Capabilities::ALL
+            };
+            format.left_out_of(&asset)
+        };
+
+        assert_eq!(
+            left_out(UpAxes::Unspecified, Some(0.01)),
+            ["the unit (one unit is 0.01 m)"]
+        );
+        for (up_axes, unit) in [
+            (UpAxes::Unspecified, Some(1.0)),
+            (UpAxes::Unspecified, None),
+            (UpAxes::Any, Some(0.01)),
+            (UpAxes::Fixed(UpAxis::Y), Some(0.01)),
+        ] {
+            assert!(left_out(up_axes, unit).is_empty(), "{up_axes:?} {unit:?}");
         }
     }
 }

@@ -255,7 +255,8 @@ impl DetailedExamples {
             (0..examples.count()).map(|i| flattened(&sheet, &smoother, examples.pose(i)));
         let reference = reference.posed(bases.next().expect("there is a reference"))?;
 
-        let base = Examples::new(reference, bases.collect(), examples.names().to_vec())?;
+        let base = Examples::new(reference, bases.collect(), examples.names().to_vec())?
+            .with_meters_per_unit(examples.meters_per_unit());
         let details = Self::from_poses(base, 0, (0..examples.count()).map(|i| examples.pose(i)))?;
         Ok(Self {
             details: Details {

@@ -108,7 +108,9 @@ impl Model {
         let tables = Tables {
             file: SafeTensors::deserialize(bytes).map_err(not_a_model)?,
         };
-        let examples = tables.examples()?;
+        let examples = tables
+            .examples()?
+            .with_meters_per_unit(header.meters_per_unit()?);
         let control: Vec<usize> = tables
             .indices("control_points")?
             .into_iter()
@@ -152,6 +154,9 @@ impl Model {
         // Optional lines are only written if needed, so that older programs can read the rest.
         if options.exact() {
             text += "exact = true\n";
+        }
+        if let Some(unit) = self.examples().meters_per_unit() {
+            text += &format!("meters_per_unit = {unit}\n");
         }
         if let Some(chosen) = self.chosen() {
             let LocalSettings {
@@ -276,6 +281,18 @@ impl Header<'_> {
             .with_beta(self.value("beta")?)
             .with_bones(self.value("bones")?)
             .with_exact(self.has("exact") && self.value("exact")?))
+    }
+
+    fn meters_per_unit(&self) -> Result<Option<f64>, LearnError> {
+        if !self.has("meters_per_unit") {
+            return Ok(None);
+        }
+        let unit: f64 = self.value("meters_per_unit")?;
+        if unit > 0.0 && unit.is_finite() {
+            Ok(Some(unit))
+        } else {
+            Err(not_a_model(format!("one unit cannot be {unit} m")))
+        }
     }
 
     /// Options of the detail layer; `None` without one.

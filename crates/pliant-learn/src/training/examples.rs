@@ -13,6 +13,7 @@ pub struct Examples {
     /// The frames, without the reference.
     frames: Vec<Vec<DVec3>>,
     names: Vec<String>,
+    meters_per_unit: Option<f64>,
 }
 
 impl Examples {
@@ -72,7 +73,23 @@ impl Examples {
             reference,
             frames,
             names,
+            meters_per_unit: None,
         })
+    }
+
+    /// The same examples with what one unit of the positions is, in metres, if it is known.
+    #[must_use]
+    pub fn with_meters_per_unit(self, meters_per_unit: Option<f64>) -> Self {
+        Self {
+            meters_per_unit,
+            ..self
+        }
+    }
+
+    /// What one unit of the positions is, in metres, if it is known.
+    #[must_use]
+    pub fn meters_per_unit(&self) -> Option<f64> {
+        self.meters_per_unit
     }
 
     /// The mesh at rest.

@@ -43,7 +43,7 @@ impl MeshReport {
             non_manifold_edges: topology.non_manifold_edges().count(),
             non_manifold_vertices: topology.non_manifold_vertices().len(),
             degenerate_triangles: (0..mesh.triangles().len())
-                .filter(|&t| is_degenerate(mesh, t))
+                .filter(|&t| is_degenerate_triangle(mesh, t))
                 .count(),
             duplicate_triangles: duplicates(mesh.triangles()),
             unused_vertices: topology.unused_vertex_count(),
@@ -95,7 +95,7 @@ impl MeshReport {
     }
 }
 
-fn is_degenerate(mesh: &Mesh, triangle: usize) -> bool {
+pub(crate) fn is_degenerate_triangle(mesh: &Mesh, triangle: usize) -> bool {
     // NaN is not flat: it is reported as NaN.
     !distinct_corners(mesh.triangles()[triangle]) || is_flat(mesh.triangle_points(triangle))
 }

@@ -21,6 +21,7 @@ pub use bounds::Bounds;
 pub use measure::{triangle_area, triangle_normal};
 pub use mesh::{Corner, CornerLayer, FaceLabels, Mesh, MeshBuilder, VertexLayer};
 pub use mesh_report::MeshReport;
+pub(crate) use mesh_report::is_degenerate_triangle;
 pub use normals::{VertexNormals, triangle_normals, vertex_normals, vertex_normals_into};
 pub use surface_point::{SurfacePoint, TrianglePoint};
 pub use topology::{Rows, Topology};

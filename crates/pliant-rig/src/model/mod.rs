@@ -12,6 +12,7 @@
 //! - [`FlatRig`], [`StoredSliders`]: in-betweens and combinations as targets, for glTF.
 //! - [`all_groups`]: groups of sliders by the part of the face that their names mention.
 //! - [`find_reordered_targets`]: targets whose vertices are stored in another order.
+//! - [`VertexOrder`]: that order, and the shape in the order of the neutral.
 //! - [`Skin`], [`Skeleton`]: linear blend skinning weights and the joints they refer to.
 
 mod activation;
@@ -19,6 +20,7 @@ mod combination;
 mod evaluator;
 mod face_groups;
 mod flat_rig;
+mod order_repair;
 mod rig;
 mod rig_settings;
 mod skeleton;
@@ -34,6 +36,7 @@ pub use combination::{Combination, Driver, Rule};
 pub use evaluator::{EvaluatedPose, Evaluator};
 pub use face_groups::all_groups;
 pub use flat_rig::{FlatRig, StoredSliders};
+pub use order_repair::VertexOrder;
 pub use rig::Rig;
 pub use rig_settings::{CombinationSettings, InBetweenSettings, RigSettings};
 pub use skeleton::{Joint, Skeleton};

@@ -60,13 +60,13 @@ pub fn find_reordered_targets(rig: &Rig) -> Vec<ReorderedTarget> {
 }
 
 /// A neutral with the mean edge length at each vertex.
-struct RestEdges<'a> {
+pub(super) struct RestEdges<'a> {
     mesh: &'a Mesh,
     mean_lengths: Vec<f64>,
 }
 
 impl<'a> RestEdges<'a> {
-    fn of(mesh: &'a Mesh) -> Self {
+    pub(super) fn of(mesh: &'a Mesh) -> Self {
         let points = mesh.positions();
         let mut mean_lengths = Vec::with_capacity(points.len());
         for (v, ring) in mesh.topology().vertex_neighbors().iter().enumerate() {
@@ -77,18 +77,58 @@ impl<'a> RestEdges<'a> {
         Self { mesh, mean_lengths }
     }
 
+    /// The mean length of the edges at each vertex.
+    pub(super) fn mean_lengths(&self) -> &[f64] {
+        &self.mean_lengths
+    }
+
     /// The vertices of a target that are out of order; none if there are too few outliers.
     fn outliers(&self, target: &Target) -> Vec<u32> {
         let deltas = target.to_dense(self.mesh.vertex_count());
+        self.outliers_of(target.vertices.clone(), &deltas)
+    }
 
-        // A vertex that did not move is not out of order.
-        let mut outliers = target.vertices.clone();
-        outliers.retain(|&v| self.is_stretched(v, &deltas, OUTLIER_STRETCH));
+    /// As [`outliers`](Self::outliers), for a shape that is given by its positions.
+    pub(super) fn outliers_of_shape(&self, positions: &[DVec3]) -> Vec<u32> {
+        let rest = self.mesh.positions().iter();
+        let deltas: Vec<Vec3> = positions
+            .iter()
+            .zip(rest)
+            .map(|(to, from)| (*to - *from).as_vec3())
+            .collect();
+        let moved = (0..deltas.len() as u32).filter(|&v| deltas[v as usize] != Vec3::ZERO);
+        self.outliers_of(moved.collect(), &deltas)
+    }
+
+    /// The vertices of edges that a shape stretches as much as an outlier does.
+    pub(super) fn torn_vertices(&self, positions: &[DVec3]) -> Vec<u32> {
+        let deltas: Vec<Vec3> = positions
+            .iter()
+            .zip(self.mesh.positions())
+            .map(|(to, from)| (*to - *from).as_vec3())
+            .collect();
+        let edges = self.mesh.topology().edges().iter();
+        let mut torn: Vec<u32> = edges
+            .filter(|[v, w]| {
+                self.is_edge_stretched(*v as usize, *w as usize, &deltas, OUTLIER_STRETCH)
+            })
+            .flatten()
+            .copied()
+            .collect();
+        torn.sort_unstable();
+        torn.dedup();
+        torn
+    }
+
+    /// A vertex that did not move is not out of order.
+    fn outliers_of(&self, moved: Vec<u32>, deltas: &[Vec3]) -> Vec<u32> {
+        let mut outliers = moved;
+        outliers.retain(|&v| self.is_stretched(v, deltas, OUTLIER_STRETCH));
 
         if outliers.len() < LEAST_OUTLIERS {
             Vec::new()
         } else {
-            self.grow(outliers, &deltas)
+            self.grow(outliers, deltas)
         }
     }
 

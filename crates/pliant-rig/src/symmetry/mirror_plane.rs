@@ -15,7 +15,7 @@
 use pliant_mesh::glam::{DMat3, DVec3};
 use pliant_mesh::{Mesh, SurfaceIndex, vertex_normals};
 
-use super::point_grid::PointGrid;
+use crate::point_grid::PointGrid;
 
 /// A plane of reflection.
 #[derive(Debug, Clone, Copy, PartialEq)]

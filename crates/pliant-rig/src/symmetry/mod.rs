@@ -10,7 +10,6 @@
 mod mirror_plane;
 mod mirrored_pins;
 mod mirrored_rig;
-mod point_grid;
 mod side_style;
 mod slider_pairs;
 mod split;

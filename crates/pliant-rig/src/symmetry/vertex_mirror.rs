@@ -21,7 +21,7 @@ use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DVec3, Vec3};
 
 use super::mirror_plane::length_unit;
-use super::point_grid::{Nearest, PointGrid};
+use crate::point_grid::{Nearest, PointGrid};
 use crate::{MirrorPlane, RigError, Target, mirrored_name};
 
 /// The largest distance of a vertex from the image of its partner, relative to the mean edge

@@ -37,6 +37,8 @@ enum Source {
     Clip {
         loaded: Arc<LoadedAsset>,
         clip: usize,
+        /// The unit of the clip in units of the character.
+        scale: f64,
     },
 }
 
@@ -44,9 +46,14 @@ impl PartialEq for TakeFrame {
     fn eq(&self, other: &Self) -> bool {
         let same = match (&self.source, &other.source) {
             (Source::Made(a), Source::Made(b)) => a == b,
-            (Source::Clip { loaded: a, clip: k }, Source::Clip { loaded: b, clip: l }) => {
-                Arc::ptr_eq(a, b) && k == l
-            }
+            (
+                Source::Clip {
+                    loaded: a, clip: k, ..
+                },
+                Source::Clip {
+                    loaded: b, clip: l, ..
+                },
+            ) => Arc::ptr_eq(a, b) && k == l,
             _ => false,
         };
         same && self.frame == other.frame
@@ -79,11 +86,18 @@ impl TakeFrame {
                     .map(|p| p.as_dvec3())
                     .collect(),
             ),
-            Source::Clip { loaded, clip } => loaded
-                .asset
-                .clip_positions(*clip, frame)
+            Source::Clip {
+                loaded,
+                clip,
+                scale,
+            } => {
+                let mut positions = loaded.asset.clip_positions(*clip, frame)?;
+                for position in positions.iter_mut().filter(|_| *scale != 1.0) {
+                    *position *= *scale;
+                }
                 // A clip of another mesh does not fit.
-                .filter(|positions| positions.len() == vertex_count),
+                (positions.len() == vertex_count).then_some(positions)
+            }
         }
     }
 }
@@ -126,6 +140,12 @@ pub fn find_take<'a>(
     }
 }
 
+/// The unit of one asset in units of another; 1 if one of them is unknown.
+fn unit_ratio(of: &LoadedAsset, to: &LoadedAsset) -> f64 {
+    let units = of.asset.meters_per_unit.zip(to.asset.meters_per_unit);
+    units.map_or(1.0, |(of, to)| of / to)
+}
+
 /// The pose that is shown at a frame of the timeline.
 #[must_use]
 pub fn shown_pose(
@@ -148,7 +168,11 @@ pub fn shown_pose(
                 None => {
                     let frame = frame_of(secs * animation.frames_per_second, animation.frame_count);
                     ShownPose::Frame(TakeFrame {
-                        source: Source::Clip { loaded, clip },
+                        source: Source::Clip {
+                            scale: unit_ratio(&loaded, character),
+                            loaded,
+                            clip,
+                        },
                         frame,
                     })
                 }

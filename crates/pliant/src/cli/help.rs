@@ -25,6 +25,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "info",
             "render",
             "convert",
+            "repair",
             "bake",
             "geodesic",
             "flexibility",

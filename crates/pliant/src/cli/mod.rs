@@ -19,7 +19,7 @@ use commands::inspection::{bake, convert, flexibility, geodesic, info, render};
 use commands::learning::{bones, drive, learn, register, validate};
 use commands::posing::{invert, pose, sketch, touch};
 use commands::program::{completions, demo, man, reproduce, schema, studio};
-use commands::rigs::{mirror, rename, split};
+use commands::rigs::{mirror, rename, repair, split};
 use report::console::Console;
 use report::failure::Failure;
 
@@ -73,6 +73,7 @@ enum Command {
     Mirror(mirror::Args),
     Split(split::Args),
     Rename(rename::Args),
+    Repair(repair::Args),
     Schema(schema::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -127,6 +128,7 @@ fn run_command(command: &Command, console: &Console) -> Result<(), Failure> {
         Command::Mirror(args) => mirror::run(args, console),
         Command::Split(args) => split::run(args, console),
         Command::Rename(args) => rename::run(args, console),
+        Command::Repair(args) => repair::run(args, console),
         Command::Schema(args) => schema::run(args, console),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

@@ -30,7 +30,8 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
          edges, second neighbours and interior edges are springs with blended rest lengths, and \
          each frame is an equilibrium of their forces. An obstacle keeps the bar out.",
     );
-    let straight = pliant_specimens::load("specimen:bar")?.mesh()?;
+    let asset = pliant_specimens::load("specimen:bar")?;
+    let straight = asset.mesh()?;
     let shapes = [straight.clone(), curled(&straight)?];
     let path = WeightPath::OneWay {
         shapes: 2,
@@ -70,10 +71,12 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
         &sheet(&shapes[0], [&linear, &free, &held])?,
     )?;
     let clip = Clip::new("around a ball", shapes[0].clone(), held)?;
+    let mut held = pliant_io::Asset::from_clip(&clip);
+    held.meters_per_unit = asset.meters_per_unit;
     section.file(
         "bar-around-a-ball.glb",
         "the bar with the ball as obstacle",
-        pliant_io::gltf::write(&pliant_io::Asset::from_clip(&clip)).bytes,
+        pliant_io::gltf::write(&held).bytes,
     );
 
     sections.push(section);

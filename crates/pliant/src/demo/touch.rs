@@ -54,7 +54,8 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
 
 /// A ball presses the cheek and leaves it.
 fn cheek(section: &mut Section) -> Result<(), DemoError> {
-    let head = pliant_specimens::load("specimen:head")?.mesh()?;
+    let asset = pliant_specimens::load("specimen:head")?;
+    let head = asset.mesh()?;
     let ball = PressingBall::above(&head, CHEEK.center, BALL_RADIUS, DEPTH);
     let job = TouchJob {
         colliders: vec![ball.collider()?],
@@ -85,10 +86,12 @@ fn cheek(section: &mut Section) -> Result<(), DemoError> {
     let frames = clip.frames.into_iter().step_by(FILE_STEP).collect();
     let clip =
         Clip::new("touch", job.mesh, frames)?.with_frames_per_second(job.fps / FILE_STEP as f64);
+    let mut touched = Asset::from_clip(&clip);
+    touched.meters_per_unit = asset.meters_per_unit;
     section.file(
         "touched-cheek.glb",
         "the touched cheek",
-        pliant_io::gltf::write(&Asset::from_clip(&clip)).bytes,
+        pliant_io::gltf::write(&touched).bytes,
     );
 
     Ok(())

@@ -117,7 +117,11 @@ fn names_clip(points: &Path) -> bool {
 /// The control points of the model in a clip of its mesh.
 fn clip_markers(points: &Path, model: &Model) -> Result<MarkerTrack, DriveError> {
     let name = points.to_string_lossy();
-    let clip = crate::load(&name)?.clip()?;
+    let asset = crate::load(&name)?;
+    let clip = match model.examples().meters_per_unit() {
+        Some(unit) => asset.in_space(asset.up_axis, unit).clip()?,
+        None => asset.clip()?,
+    };
 
     let found = clip.reference().vertex_count();
     let expected = model.examples().reference().vertex_count();

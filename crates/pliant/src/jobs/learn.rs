@@ -60,7 +60,9 @@ impl LearnJob {
 
         let asset = pliant_io::load(&recipe.examples, &load_options)?;
         let clip = asset.clip()?;
-        let examples = Examples::from_clip(&clip).map_err(RecipeError::learn("examples"))?;
+        let examples = Examples::from_clip(&clip)
+            .map_err(RecipeError::learn("examples"))?
+            .with_meters_per_unit(asset.meters_per_unit);
         let control = control_points(&recipe.control_points, &examples)
             .map_err(RecipeError::learn("control_points"))?;
 
@@ -247,5 +249,7 @@ pub fn clip_asset(
     };
     let reference = detailed.unwrap_or_else(|| model.examples().reference().clone());
 
-    Ok(Asset::from_clip(&Clip::new(name, reference, frames)?))
+    let mut asset = Asset::from_clip(&Clip::new(name, reference, frames)?);
+    asset.meters_per_unit = model.examples().meters_per_unit();
+    Ok(asset)
 }

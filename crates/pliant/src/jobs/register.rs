@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pliant_io::{Format, LoadOptions};
+use pliant_io::{Asset, Format, LoadOptions};
 use pliant_learn::{LearnError, Scan, ScanOptions, ScanRegistration};
 use pliant_mesh::{Mesh, Progress};
 
@@ -15,6 +15,8 @@ pub struct RegisterJob {
     reference: Mesh,
     scans: Vec<Scan>,
     options: ScanOptions,
+    /// What one unit of the reference is, in metres, if it is known.
+    pub meters_per_unit: Option<f64>,
     /// Warnings of reading.
     pub warnings: Vec<String>,
 }
@@ -34,7 +36,9 @@ impl RegisterJob {
         let reference = open(&recipe.reference, &options, &mut warnings)?;
         let mut meshes = Vec::with_capacity(recipe.examples.len());
         for example in &recipe.examples {
-            meshes.push(open(&example.scan, &options, &mut warnings)?);
+            // Scans of other files may be in another unit than the reference.
+            let scan = open(&example.scan, &options, &mut warnings)?;
+            meshes.push(scan.in_space_of(&reference).mesh()?);
         }
 
         // Meshes are read first, so that a missing scan is reported before its markers.
@@ -50,7 +54,8 @@ impl RegisterJob {
         }
 
         Ok(Self {
-            reference,
+            reference: reference.mesh()?,
+            meters_per_unit: reference.meters_per_unit,
             scans,
             options: recipe.options(),
             warnings,
@@ -70,10 +75,10 @@ fn open(
     locator: &str,
     options: &LoadOptions<'_>,
     warnings: &mut Vec<String>,
-) -> Result<Mesh, RecipeError> {
+) -> Result<Asset, RecipeError> {
     let asset = pliant_io::load(locator, options)?;
     warnings.extend_from_slice(&asset.warnings);
-    Ok(asset.mesh()?)
+    Ok(asset)
 }
 
 /// The output files of the coarse and the fine clip: `NAME.low.glb` and `NAME.high.glb` for

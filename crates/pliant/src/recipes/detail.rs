@@ -7,7 +7,9 @@
 //! mode = "auto"
 //! ```
 
-use pliant_io::LoadOptions;
+use std::borrow::Cow;
+
+use pliant_io::{Asset, LoadOptions};
 use pliant_learn::{DetailMode, DetailOptions, DetailedExamples, Examples, LearnError, Method};
 use pliant_mesh::Mesh;
 use serde::Deserialize;
@@ -84,7 +86,7 @@ impl DetailRecipe {
         warnings: &mut Vec<String>,
     ) -> Result<DetailedExamples, RecipeError> {
         let asset = pliant_io::load(locator, options)?;
-        let clip = asset.clip()?;
+        let clip = in_unit(base.meters_per_unit(), &asset).clip()?;
         let levels = self.levels_for(&base, clip.reference());
         warnings.extend(asset.warnings);
         DetailedExamples::from_clip(base, levels, self.reach(), &clip)
@@ -104,9 +106,11 @@ impl DetailRecipe {
             }));
         }
 
+        let unit = base.meters_per_unit();
         // Surfaces are opened one at a time: scans of all examples may not fit into memory.
         let load = |locator: &String| -> Result<Mesh, RecipeError> {
-            Ok(pliant_io::load(locator, options)?.mesh()?)
+            let asset = pliant_io::load(locator, options)?;
+            Ok(in_unit(unit, &asset).mesh()?)
         };
         let levels = self.levels_for(&base, &load(&locators[0])?);
         let surfaces = locators
@@ -139,6 +143,14 @@ impl DetailRecipe {
             (None, _, _, Some(_)) => Err(RecipeError::meaning("detail.reach", no_examples)),
             _ => Ok(()),
         }
+    }
+}
+
+/// The asset in the unit of the base, where both are known.
+fn in_unit(meters_per_unit: Option<f64>, asset: &Asset) -> Cow<'_, Asset> {
+    match meters_per_unit {
+        Some(unit) => asset.in_space(asset.up_axis, unit),
+        None => Cow::Borrowed(asset),
     }
 }
 

@@ -9,6 +9,7 @@
 
 use std::collections::HashMap;
 
+use pliant_mesh::glam::Vec3;
 use pliant_mesh::{CornerLayer, Mesh};
 use serde_json::{Value, json};
 
@@ -90,6 +91,30 @@ impl Seams {
         }
 
         covered.iter().all(|&covered| covered)
+    }
+
+    /// The same seams with other displacements of normals.
+    pub(crate) fn with_target_normals(&self, change: impl Fn(Vec3) -> Vec3) -> Self {
+        let mut changed = self.clone();
+        for target in &mut changed.target_normals {
+            for delta in &mut target.deltas {
+                *delta = change(Vec3::from_array(*delta)).to_array();
+            }
+        }
+        changed
+    }
+
+    /// The seams of a mesh with other faces, with the materials of the file where names agree.
+    pub(crate) fn for_mesh(&self, mesh: &Mesh) -> Self {
+        let mut seams = Self::of(mesh);
+        for material in &mut seams.materials {
+            let known = self.materials.iter();
+            let same = known.filter(|other| other["name"] == material["name"]);
+            if let Some(same) = same.last() {
+                *material = same.clone();
+            }
+        }
+        seams
     }
 
     /// The seams of a mesh that does not come from a glTF file.

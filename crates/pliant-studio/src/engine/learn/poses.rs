@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pliant::io::Asset;
 use pliant::learn::{ControlPoints, DetailedExamples, Examples};
 use pliant::mesh::Mesh;
 use pliant::mesh::glam::DVec3;
@@ -19,6 +20,8 @@ pub(crate) struct PoseSet {
     pub(crate) mesh: Mesh,
     /// Its faces.
     pub(crate) surface: Arc<Surface>,
+    /// What one unit of the first source is, in metres, if it is known.
+    pub(crate) meters_per_unit: Option<f64>,
     /// The pose of the first source's mesh, then those of clips and other meshes.
     pub(crate) poses: Vec<Pose>,
 }
@@ -59,12 +62,14 @@ impl PoseSet {
                     "'{name}' has {found} vertices and '{other}' has {expected}; all examples must be poses of one mesh, so remove one of them"
                 ));
             }
-            poses.extend(poses_of(source, &mesh, k == 0)?);
+            let asset = source.asset.in_space_of(&first.asset);
+            poses.extend(poses_of(&source.locator, &asset, &mesh, k == 0)?);
         }
 
         Ok(Self {
             surface: Surface::of(&mesh),
             mesh,
+            meters_per_unit: first.asset.meters_per_unit,
             poses,
         })
     }
@@ -119,7 +124,9 @@ impl PoseSet {
             .map(|&k| self.poses[k].positions.clone())
             .collect();
         let names = used.iter().map(|&k| self.poses[k].name.clone()).collect();
-        let examples = Examples::new(self.rest_mesh(recipe)?, frames, names).map_err(to_message)?;
+        let examples = Examples::new(self.rest_mesh(recipe)?, frames, names)
+            .map_err(to_message)?
+            .with_meters_per_unit(self.meters_per_unit);
 
         let vertices: Vec<usize> = recipe
             .points
@@ -169,12 +176,17 @@ impl PoseSet {
 
 /// The frames of a source's clip, after its mesh where that counts; the mesh alone where there is
 /// no clip.
-fn poses_of(source: &LoadedAsset, mesh: &Mesh, with_mesh: bool) -> Result<Vec<Pose>, String> {
+fn poses_of(
+    locator: &str,
+    asset: &Asset,
+    mesh: &Mesh,
+    with_mesh: bool,
+) -> Result<Vec<Pose>, String> {
     let pose = |frame: Option<u32>, name: String, positions: Vec<DVec3>| {
         let vertices = Vertices::of(mesh, &positions);
         Pose {
             id: PoseId {
-                asset: source.locator.clone(),
+                asset: locator.to_owned(),
                 frame,
             },
             name,
@@ -183,19 +195,18 @@ fn poses_of(source: &LoadedAsset, mesh: &Mesh, with_mesh: bool) -> Result<Vec<Po
         }
     };
 
-    let own = source.asset.mesh().map_err(to_message)?;
-    let name = source
-        .locator
+    let own = asset.mesh().map_err(to_message)?;
+    let name = locator
         .rsplit(['/', '\\'])
         .next()
         .unwrap_or_default()
         .to_owned();
 
-    if source.asset.clips.is_empty() {
+    if asset.clips.is_empty() {
         return Ok(vec![pose(None, name, own.positions().to_vec())]);
     }
 
-    let clip = source.asset.clip().map_err(to_message)?;
+    let clip = asset.clip().map_err(to_message)?;
     let mut poses = Vec::with_capacity(clip.frames().len() + 1);
     // The mesh of the first source is the default rest pose.
     if with_mesh {

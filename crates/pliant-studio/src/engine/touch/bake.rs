@@ -1,5 +1,6 @@
 //! Baking of the recorded press over the whole timeline to a take.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use pliant::linalg::RigidMotion;
@@ -256,8 +257,14 @@ fn clip_of(take: &Take, library: &mut Library) -> Result<Option<Clip>, String> {
         ));
     };
 
-    loaded
-        .asset
+    // A clip in another file may be in another unit than the character.
+    let character = library.ready(&take.of);
+    let asset = character
+        .as_ref()
+        .map_or(Cow::Borrowed(&loaded.asset), |character| {
+            loaded.asset.in_space_of(&character.asset)
+        });
+    asset
         .clip()
         .map(Some)
         .map_err(|error| format!("The take {} cannot be simulated: {error}.", take.name))

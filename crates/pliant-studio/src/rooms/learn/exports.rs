@@ -97,15 +97,18 @@ impl DrivenExport {
         let (model, driven) = self.driven(false)?;
         let mesh = shown_mesh(&model, self.drive.details);
         // One frame is exported as a mesh without a clip.
+        let unit = model.examples().meters_per_unit();
         if let [pose] = &driven.frames[..] {
-            return Ok(Asset::from_mesh(
-                mesh.posed(pose.clone()).map_err(to_message)?,
-            ));
+            let mut posed = Asset::from_mesh(mesh.posed(pose.clone()).map_err(to_message)?);
+            posed.meters_per_unit = unit;
+            return Ok(posed);
         }
 
         let mut clip = Animation::new("Driven", driven.frames.len());
         clip.frames_per_second = self.control.fps.unwrap_or(UNKNOWN_RATE);
-        Asset::from_mesh(mesh.clone())
+        let mut asset = Asset::from_mesh(mesh.clone());
+        asset.meters_per_unit = unit;
+        asset
             .with_point_clip(clip, &driven.frames)
             .map_err(to_message)
     }

@@ -1,5 +1,6 @@
 //! `--obstacle` and `--collider`: a solid given in numbers, or a closed mesh in a file.
 
+use pliant_io::Asset;
 use pliant_mesh::glam::{DQuat, DVec3};
 use pliant_physics::{Obstacle, ObstacleMotion, PhysicsError};
 
@@ -26,7 +27,11 @@ pub(crate) use solids_help;
 /// An obstacle as the user names it.
 #[derive(Debug, Clone)]
 pub(crate) enum ObstacleArg {
-    Solid(Obstacle),
+    Solid {
+        obstacle: Obstacle,
+        /// Its radius or its longest side.
+        size: f64,
+    },
     File(String),
 }
 
@@ -62,7 +67,7 @@ pub(crate) fn parse_obstacle(text: &str) -> Result<ObstacleArg, String> {
     };
 
     match SOLIDS.iter().find(|solid| solid.name == name) {
-        Some(form) => form.parse(text, listed).map(ObstacleArg::Solid),
+        Some(form) => form.parse(text, listed),
         // A word, a colon and numbers are not the name of a file.
         None if number::list(listed).is_some() => Err(unknown_solid(text)),
         None => Ok(ObstacleArg::File(text.to_owned())),
@@ -81,7 +86,7 @@ fn unknown_solid(text: &str) -> String {
 }
 
 impl SolidForm {
-    fn parse(&self, text: &str, listed: &str) -> Result<Obstacle, String> {
+    fn parse(&self, text: &str, listed: &str) -> Result<ObstacleArg, String> {
         let Self { name, numbers } = self;
         let wrong =
             |reason: &str| format!("'{text}' is not a {name}: {reason}; write {name}:{numbers}");
@@ -94,8 +99,23 @@ impl SolidForm {
             let count = values.len();
             return Err(wrong(&format!("{count} number(s) instead of {needed}")));
         }
-        self.build(&values)
-            .map_err(|error| wrong(&error.to_string()))
+        let obstacle = self
+            .build(&values)
+            .map_err(|error| wrong(&error.to_string()))?;
+        Ok(ObstacleArg::Solid {
+            obstacle,
+            size: self.size(&values),
+        })
+    }
+
+    /// The radius or the longest side.
+    fn size(&self, values: &[f64]) -> f64 {
+        match self.name {
+            "box" => values[3..]
+                .iter()
+                .fold(0.0, |longest, side| side.max(longest)),
+            _ => values[values.len() - 1],
+        }
     }
 
     /// The solid of as many numbers as the form has.
@@ -130,18 +150,27 @@ impl MovingObstacle {
 }
 
 impl ObstacleArg {
-    /// The obstacle and its motion in seconds.
-    pub(crate) fn load(&self) -> Result<MovingObstacle, Failure> {
+    /// The obstacle in the unit of `scene`, and its motion in seconds.
+    pub(crate) fn load(&self, scene: &Asset) -> Result<MovingObstacle, Failure> {
         match self {
-            Self::Solid(obstacle) => Ok(MovingObstacle::at_rest(obstacle.clone())),
-            Self::File(file) => load_file(file),
+            Self::Solid { obstacle, .. } => Ok(MovingObstacle::at_rest(obstacle.clone())),
+            Self::File(file) => load_file(file, scene),
+        }
+    }
+
+    /// A warning about a solid that is far smaller than the model `scene`.
+    pub(crate) fn size_warning(&self, option: &str, scene: &Asset) -> Option<String> {
+        match self {
+            Self::Solid { size, .. } => scene.small_length_warning(option, *size),
+            Self::File(_) => None,
         }
     }
 }
 
-fn load_file(file: &str) -> Result<MovingObstacle, Failure> {
+fn load_file(file: &str, scene: &Asset) -> Result<MovingObstacle, Failure> {
     let about = |error: PhysicsError| Failure::about(file, &error);
     let asset = pliant_io::load(file, &source::options(None))?;
+    let asset = asset.in_space_of(scene);
     let mesh = asset.mesh()?;
     let obstacle = Obstacle::mesh(&mesh).map_err(about)?;
     if asset.clips.is_empty() {

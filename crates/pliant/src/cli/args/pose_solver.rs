@@ -129,6 +129,10 @@ impl SolverArgs {
         }
 
         let rig = self.prepare(asset.rig()?, locator)?;
+        if let Some(radius) = self.radius {
+            let warning = asset.length_warning("--radius", radius);
+            asset.warnings.extend(warning);
+        }
         Ok((asset, rig))
     }
 

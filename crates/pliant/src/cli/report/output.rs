@@ -79,17 +79,22 @@ fn require_format(path: &Path, content: &str, holds: fn(Format) -> bool) -> Resu
     )))
 }
 
-/// Refuses an output that would replace the rig that it is made from by a posed mesh.
+/// Refuses an output that would replace the file that it is made from.
 pub(crate) fn require_other_than(path: &Path, locator: &str) -> Result<(), Failure> {
-    // The file of a locator is what precedes a mesh name, a frame or a second file.
-    let input = locator.split(['#', '@', '+']).next().unwrap_or_default();
-    match (path.canonicalize(), Path::new(input).canonicalize()) {
-        (Ok(out), Ok(input)) if out == input => Err(Failure::new(format!(
-            "cannot write '{}': the posed mesh would replace the rig; write to another file",
-            path.display()
-        ))),
-        _ => Ok(()),
+    // The files of a locator are what precedes a mesh name or a frame, and a second file, which
+    // may be named relative to the folder of the first.
+    let mut inputs = locator.split(['#', '@', '+']);
+    let first = Path::new(inputs.clone().next().unwrap_or_default());
+    let out = path.canonicalize().ok();
+    let is_out = |input: &Path| out.is_some() && input.canonicalize().ok() == out;
+    if !inputs.any(|input| is_out(Path::new(input)) || is_out(&first.with_file_name(input))) {
+        return Ok(());
     }
+
+    Err(Failure::new(format!(
+        "cannot write '{}': the result would replace the input; write to another file",
+        path.display()
+    )))
 }
 
 /// Files that are written together or not at all.

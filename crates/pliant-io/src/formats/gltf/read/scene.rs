@@ -15,7 +15,7 @@ use super::{animation, extras, morph};
 use crate::asset::check_file_order;
 use crate::gltf::document;
 use crate::gltf::extras::{DocumentExtras, parse};
-use crate::{Asset, Object, ReadError};
+use crate::{Asset, Object, ReadError, UpAxis};
 
 /// What animations and edits need to know about an object.
 pub(in crate::formats::gltf) struct PlacedMesh {
@@ -86,6 +86,8 @@ impl<'a> Scene<'a> {
             objects,
             clips,
             main_clip,
+            up_axis: UpAxis::Y,
+            meters_per_unit: Some(1.0),
             warnings: scene.warnings,
             ..Asset::default()
         };

@@ -106,6 +106,8 @@ impl DocumentWriter {
         };
         writer.document.asset = json!({ "version": "2.0", "generator": "pliant" });
 
+        // glTF is in metres and Y up; without a known unit, numbers stay.
+        let asset = asset.in_space(UpAxis::Y, 1.0);
         let asset = asset.with_playable_motions();
         let (asset, settings) = asset.with_flat_rigs();
         let asset = asset.as_ref();

@@ -232,9 +232,15 @@ struct Anchor(Vec<usize>);
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     args.require_consistent()?;
-    let mut assets = Vec::with_capacity(args.shapes.len());
+    let mut assets: Vec<Asset> = Vec::with_capacity(args.shapes.len());
     for shape in &args.shapes {
-        assets.push(pliant_io::load(shape, &source::options(None))?);
+        // Shapes of other files may be in another unit than the first one.
+        let asset = pliant_io::load(shape, &source::options(None))?;
+        let asset = match assets.first() {
+            Some(first) => asset.in_space_of(first).into_owned(),
+            None => asset,
+        };
+        assets.push(asset);
     }
     let meshes = assets
         .iter()
@@ -244,7 +250,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     // All shapes have the layout of the first one, which also gives names and materials.
     args.require_writable(&assets[0], &meshes[0])?;
 
-    let options = args.options(&meshes[0])?;
+    let options = args.options(&assets[0], &meshes[0])?;
     let bar = console.progress_bar();
     let start = Instant::now();
     let mut scene = args.prepare(&meshes, &options, &bar)?;
@@ -265,6 +271,9 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         .flat_map(|asset| asset.warnings.clone())
         .collect();
     warnings.extend(blend.warnings());
+    for obstacle in &args.obstacle {
+        warnings.extend(obstacle.size_warning("the size of an --obstacle,", &assets[0]));
+    }
 
     let result = args.result(&assets[0], &blend.positions())?;
     let saved = output::save_asset(&result, &args.out, &mut warnings)?;
@@ -314,7 +323,7 @@ impl Args {
         Ok(())
     }
 
-    fn options(&self, first: &Mesh) -> Result<SceneOptions, Failure> {
+    fn options(&self, asset: &Asset, first: &Mesh) -> Result<SceneOptions, Failure> {
         let contact = ContactOptions::default()
             .with_method(self.contact.into())
             .with_friction(self.friction)
@@ -325,7 +334,7 @@ impl Args {
             .with_contact(contact);
 
         for obstacle in &self.obstacle {
-            let moving = obstacle.load()?;
+            let moving = obstacle.load(asset)?;
             // The clip of an obstacle lasts from the first frame of the blend to the last.
             options = options.with_obstacle(moving.obstacle, moving.motion.with_duration(1.0));
         }

@@ -104,6 +104,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let _spinner = console.spinner("baking");
     let base = pliant_io::load(&args.base, &source::options(None))?;
     let detailed = pliant_io::load(&args.detailed, &source::options(None))?;
+    let detailed = detailed.in_space_of(&base).into_owned();
     let poses = PosePairs::new(args, &base, &detailed)?;
 
     let about = |error: ViewError| Failure::about(&args.base, &error);

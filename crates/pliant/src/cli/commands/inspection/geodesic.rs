@@ -122,7 +122,12 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     output::write(&args.out, array)?;
 
     let report = field.report(args);
-    console.print_summary(&report, &report.summary(), &asset.warnings)
+    let mut warnings = asset.warnings.clone();
+    warnings.extend(
+        args.radius
+            .and_then(|radius| asset.length_warning("--radius", radius)),
+    );
+    console.print_summary(&report, &report.summary(), &warnings)
 }
 
 impl Args {

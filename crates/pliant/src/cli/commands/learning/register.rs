@@ -135,8 +135,11 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
 
     // Both clips are written, or none of them.
     let mut outputs = OutputFiles::default();
-    outputs.add_asset(&low, &Asset::from_clip(&registration.low))?;
-    outputs.add_asset(&high, &Asset::from_clip(&registration.high))?;
+    for (path, clip) in [(&low, &registration.low), (&high, &registration.high)] {
+        let mut asset = Asset::from_clip(clip);
+        asset.meters_per_unit = job.meters_per_unit;
+        outputs.add_asset(path, &asset)?;
+    }
     outputs.write()?;
 
     let report = RegisterReport::new(&registration, [&low, &high], ms);

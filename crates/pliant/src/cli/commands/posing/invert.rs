@@ -185,7 +185,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         .map_err(|error| Failure::about(&args.rig, &error))?;
 
     let solution = if args.markers.is_empty() {
-        args.invert_mesh(&rig)?
+        args.invert_mesh(&asset, &rig)?
     } else {
         args.invert_markers(&rig)?
     };
@@ -214,9 +214,10 @@ impl Args {
         Ok((inverter, milliseconds_since(start)))
     }
 
-    fn invert_mesh(&self, rig: &Rig) -> Result<Solution, Failure> {
+    fn invert_mesh(&self, asset: &Asset, rig: &Rig) -> Result<Solution, Failure> {
         let about = |error: RigError| Failure::about(&self.clip, &error);
-        let clip = pliant_io::load(&self.clip, &source::options(None))?.clip()?;
+        let moving = pliant_io::load(&self.clip, &source::options(None))?;
+        let clip = moving.in_space_of(asset).clip()?;
         let (inverter, factor_ms) = self.factor(rig)?;
 
         let start = Instant::now();

@@ -336,7 +336,7 @@ impl Args {
 
         Ok(TouchJob {
             animation,
-            colliders: self.colliders()?,
+            colliders: self.colliders(asset)?,
             pulls: self.pull.clone(),
             ending,
             options: self.options(),
@@ -360,14 +360,14 @@ impl Args {
         patches
     }
 
-    fn colliders(&self) -> Result<Vec<TouchCollider>, Failure> {
+    fn colliders(&self, asset: &Asset) -> Result<Vec<TouchCollider>, Failure> {
         let mut colliders = Vec::with_capacity(self.collider.len());
         for (k, solid) in self.collider.iter().enumerate() {
             let MovingObstacle {
                 obstacle,
                 motion,
                 secs,
-            } = solid.load()?;
+            } = solid.load(asset)?;
             let collider = Collider::new(obstacle, self.friction)
                 .map_err(|error| Failure::about("--friction", &error))?;
             colliders.push(TouchCollider {
@@ -498,6 +498,12 @@ impl Args {
                 "the target holds the displacement of the skinned shape; joints will rotate it again"
                     .into(),
             );
+        }
+        for &radius in &self.radius {
+            warnings.extend(asset.length_warning("--radius", radius));
+        }
+        for solid in &self.collider {
+            warnings.extend(solid.size_warning("the size of a --collider,", asset));
         }
         if self.friction > 0.0 && self.collider.is_empty() {
             warnings.push("--friction has no effect without a --collider".into());

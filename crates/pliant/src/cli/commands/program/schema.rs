@@ -8,7 +8,7 @@ use crate::cli::commands::inspection::{bake, convert, flexibility, geodesic, inf
 use crate::cli::commands::learning::{bones, drive, learn, register, validate};
 use crate::cli::commands::posing::{invert, pose, sketch, touch};
 use crate::cli::commands::program::{demo, reproduce};
-use crate::cli::commands::rigs::{mirror, rename, split};
+use crate::cli::commands::rigs::{mirror, rename, repair, split};
 use crate::cli::report::console::{Console, print};
 use crate::cli::report::failure::Failure;
 use crate::cli::report::schema::{VERSION, report_schema};
@@ -49,7 +49,7 @@ pub(crate) struct SchemaList {
 type MakeSchema = fn(&str) -> Schema;
 
 /// Commands and the schemas of their reports.
-const SCHEMAS: [(&str, MakeSchema); 27] = [
+const SCHEMAS: [(&str, MakeSchema); 28] = [
     ("bake", report_schema::<bake::BakeReport>),
     ("blend", report_schema::<blend_report::BlendReport>),
     ("bones", report_schema::<bones::BonesReport>),
@@ -81,6 +81,7 @@ const SCHEMAS: [(&str, MakeSchema); 27] = [
     ("register", report_schema::<register::RegisterReport>),
     ("rename", report_schema::<rename::RenameReport>),
     ("render", report_schema::<render::RenderReport>),
+    ("repair", report_schema::<repair::RepairReport>),
     ("reproduce", report_schema::<reproduce::ReproduceReport>),
     ("schema", report_schema::<SchemaList>),
     ("shapes", report_schema::<shapes::ShapesReport>),

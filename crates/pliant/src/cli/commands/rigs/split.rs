@@ -104,6 +104,10 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let split = split_targets(&asset, &names, &options, &style)?;
 
     let mut warnings = asset.warnings.clone();
+    warnings.extend(
+        args.width
+            .and_then(|width| asset.length_warning("--width", width)),
+    );
     let halves = names.iter().map(|name| SplitTarget {
         target: name.clone(),
         left: style.name(name, Side::Left),

@@ -85,6 +85,12 @@ pub(crate) struct AssetReport {
     clips: Vec<ClipSummary>,
     /// Bounding box of all meshes, in asset units; null without a finite vertex.
     bounds: Option<BoundsReport>,
+    /// How many metres one unit is; null where the file does not contain it.
+    meters_per_unit: Option<f64>,
+    /// Axis that points up: X, Y or Z. Y where the file does not contain it.
+    up_axis: String,
+    /// Size of the bounding box in metres; null without a known unit or a finite vertex.
+    size_m: Option<[f64; 3]>,
 }
 
 /// One mesh of an asset.
@@ -237,12 +243,8 @@ fn order_warning(ReorderedTarget { target, vertices }: &ReorderedTarget) -> Stri
     )
 }
 
-fn bounds(asset: &Asset) -> Option<Bounds> {
-    asset
-        .objects
-        .iter()
-        .filter_map(|object| object.rig.neutral().bounds())
-        .reduce(|a, b| a.union(&b))
+fn size_in_meters(asset: &Asset) -> Option<DVec3> {
+    Some(asset.bounds()?.size() * asset.meters_per_unit?)
 }
 
 impl AssetReport {
@@ -255,7 +257,10 @@ impl AssetReport {
             vertices: asset.vertex_count(),
             targets: asset.target_names(),
             clips: asset.clips.iter().map(ClipSummary::from).collect(),
-            bounds: bounds(asset).map(BoundsReport::from),
+            bounds: asset.bounds().map(BoundsReport::from),
+            meters_per_unit: asset.meters_per_unit,
+            up_axis: asset.up_axis.to_string(),
+            size_m: size_in_meters(asset).map(|size| size.to_array()),
         }
     }
 }
@@ -315,7 +320,7 @@ fn asset_text(asset: &Asset, healths: &[MeshReport]) -> String {
             clip.name, clip.frame_count, clip.frames_per_second
         );
     }
-    if let Some(bounds) = bounds(asset) {
+    if let Some(bounds) = asset.bounds() {
         let _ = writeln!(
             text,
             "bounds: ({}) to ({}), diagonal {}",
@@ -324,6 +329,16 @@ fn asset_text(asset: &Asset, healths: &[MeshReport]) -> String {
             five_digits(bounds.diagonal())
         );
     }
+
+    let unit = match (asset.meters_per_unit, size_in_meters(asset)) {
+        (Some(unit), Some(size)) => {
+            let [x, y, z] = size.to_array().map(five_digits);
+            format!("{unit} m; size {x} x {y} x {z} m")
+        }
+        (Some(unit), None) => format!("{unit} m"),
+        (None, _) => "unknown".into(),
+    };
+    let _ = writeln!(text, "unit: {unit}; {} is up", asset.up_axis);
 
     text
 }

@@ -1,0 +1,75 @@
+//! Vertex orders of real data: sound rigs stay, and misordered expressions are put back.
+
+use std::path::Path;
+
+use pliant_io::{Asset, LoadOptions, RepairKind, load};
+use pliant_rig::VertexOrder;
+
+/// A file or pair of the shared data, if it is there.
+fn data(name: &str) -> Option<String> {
+    let root = std::env::var("PLIANT_DATA").ok()?;
+    let files: Vec<String> = name
+        .split('+')
+        .map(|file| format!("{root}/{file}"))
+        .collect();
+    let all = files.iter().all(|file| Path::new(file).exists());
+    all.then(|| files.join("+"))
+}
+
+fn read(locator: &str) -> Asset {
+    load(locator, &LoadOptions::default()).unwrap()
+}
+
+#[test]
+fn real_expressions_are_in_order_and_are_put_back_when_they_are_not() {
+    let Some(locator) = data("face-poses/face-poses.reference.obj+face-poses.frames.npy") else {
+        return;
+    };
+    let clip = read(&locator).clip().unwrap();
+    let run = 22_941..23_514;
+    for (k, frame) in clip.frames().iter().enumerate() {
+        let own = VertexOrder::of(clip.reference(), frame);
+        assert_eq!(own, VertexOrder::Equal, "frame {k}");
+
+        // Another order of the run that came in another order in the published files.
+        let mut stored = frame.clone();
+        let length = run.len();
+        for place in 0..length {
+            stored[run.start + place] = frame[run.start + (place * 229 + 17) % length];
+        }
+        let order = VertexOrder::of(clip.reference(), &stored);
+        let VertexOrder::Known { vertices, .. } = &order else {
+            panic!("frame {k}: {order:?}")
+        };
+        let truth = run.clone().filter(|&v| stored[v] != frame[v]).count();
+        let named = vertices
+            .iter()
+            .filter(|v| run.contains(&(**v as usize)))
+            .count();
+        let again = order.apply(&stored);
+        let right = run.clone().filter(|&v| again[v] == frame[v]).count();
+        assert!(
+            named as f64 >= 0.99 * truth as f64,
+            "frame {k}: {named} of {truth}"
+        );
+        assert!(
+            right as f64 >= 0.97 * length as f64,
+            "frame {k}: {right} of {length}"
+        );
+    }
+}
+
+#[test]
+fn sound_rigs_need_no_other_order() {
+    for name in [
+        "facecap-head/facecap-plain.glb",
+        "morph-glb/Horse.glb",
+        "makehuman-face/base.obj+makehuman-face/expression-units-caucasian",
+        "ict-facekit/generic_neutral_mesh.obj+ict-facekit/expressions.delta.npy",
+    ] {
+        let Some(locator) = data(name) else { return };
+        let repaired = read(&locator).repaired(&[RepairKind::Order]).unwrap();
+        assert_eq!(repaired.repairs, [], "{name}");
+        assert_eq!(repaired.warnings, [""; 0], "{name}");
+    }
+}
