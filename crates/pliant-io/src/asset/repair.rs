@@ -233,6 +233,7 @@ impl RepairedAsset {
                 let (new, sources) = object
                     .part(part, name, number == 0)
                     .map_err(|e| asset.rig_error(e))?;
+                let sources: Vec<SliderId> = sources.into_iter().map(SliderId::from).collect();
                 for (clip, motions) in asset.clips.iter().zip(&mut motions) {
                     let own = clip.motions.iter().filter(|motion| motion.object == k);
                     motions.extend(own.map(|motion| {
