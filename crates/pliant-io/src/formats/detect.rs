@@ -16,9 +16,9 @@ pub(crate) fn wrong_ending_error(path: &Path, bytes: &[u8]) -> Option<ReadError>
     let named = Format::of(path)?;
     let found = format_of(bytes)?;
 
-    // One reader takes glTF in either form.
+    // One reader takes glTF in either form, and USD in any.
     let is_gltf = |format| matches!(format, Format::Glb | Format::Gltf);
-    if named == found || (is_gltf(named) && is_gltf(found)) {
+    if named == found || (is_gltf(named) && is_gltf(found)) || (named.is_usd() && found.is_usd()) {
         return None;
     }
 
@@ -40,11 +40,12 @@ pub(crate) fn wrong_ending_error(path: &Path, bytes: &[u8]) -> Option<ReadError>
 }
 
 fn format_of(bytes: &[u8]) -> Option<Format> {
-    const MAGIC_BYTES: [(&[u8], Format); 10] = [
+    const MAGIC_BYTES: [(&[u8], Format); 11] = [
         (b"glTF", Format::Glb),
         (b"Kaydara FBX Binary", Format::Fbx),
         (b"; FBX", Format::Fbx),
         (b"#usda", Format::Usda),
+        (b"PXR-USDC", Format::Usdc),
         (b"ply\n", Format::Ply),
         (b"ply\r", Format::Ply),
         (b"POINTCACHE2", Format::Pc2),

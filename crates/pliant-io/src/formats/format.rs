@@ -27,6 +27,12 @@ pub enum Format {
     Fbx,
     /// Universal Scene Description as text.
     Usda,
+    /// Universal Scene Description, binary.
+    Usdc,
+    /// Universal Scene Description, as text or binary.
+    Usd,
+    /// An archive of Universal Scene Description.
+    Usdz,
     /// The Stanford polygon format.
     Ply,
     /// Stereolithography triangles.
@@ -63,11 +69,14 @@ pub(crate) type Writer = fn(&Asset) -> Result<EncodedAsset, IoError>;
 
 impl Format {
     /// Every format, in the order in which messages list them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::Obj,
         Self::Glb,
         Self::Gltf,
         Self::Usda,
+        Self::Usd,
+        Self::Usdc,
+        Self::Usdz,
         Self::Fbx,
         Self::Ply,
         Self::Stl,
@@ -88,6 +97,9 @@ impl Format {
             Self::Gltf => "gltf",
             Self::Fbx => "fbx",
             Self::Usda => "usda",
+            Self::Usdc => "usdc",
+            Self::Usd => "usd",
+            Self::Usdz => "usdz",
             Self::Ply => "ply",
             Self::Stl => "stl",
             Self::Mdd => "mdd",
@@ -111,15 +123,20 @@ impl Format {
     pub fn stores_clips(self) -> bool {
         matches!(
             self,
-            Self::Glb | Self::Gltf | Self::Usda | Self::Fbx | Self::Mdd | Self::Pc2 | Self::Npy
-        )
+            Self::Glb | Self::Gltf | Self::Fbx | Self::Mdd | Self::Pc2 | Self::Npy
+        ) || self.is_usd()
     }
 
     /// Whether it can store targets. An array stores them only as the second file of a pair,
     /// `MESH+ARRAY.npy`.
     #[must_use]
     pub fn stores_targets(self) -> bool {
-        matches!(self, Self::Glb | Self::Gltf | Self::Usda | Self::Fbx)
+        matches!(self, Self::Glb | Self::Gltf | Self::Fbx) || self.is_usd()
+    }
+
+    /// Whether it is a form of USD, all of which one reader takes.
+    pub(crate) fn is_usd(self) -> bool {
+        matches!(self, Self::Usda | Self::Usdc | Self::Usd | Self::Usdz)
     }
 
     /// Whether a file of this format alone is an asset that can be read.
@@ -154,7 +171,9 @@ impl Format {
             Self::Glb | Self::Gltf => Some(gltf::read_document),
             Self::Ply => Some(|bytes, _| Ok(ply::read(bytes)?)),
             Self::Stl => Some(|bytes, _| Ok(stl::read(bytes)?)),
-            Self::Usda => Some(|bytes, _| Ok(usda::read(bytes)?)),
+            Self::Usda | Self::Usdc | Self::Usd | Self::Usdz => {
+                Some(|bytes, files| Ok(usda::read_document(bytes, files)?))
+            }
             #[cfg(feature = "fbx")]
             Self::Fbx => Some(|bytes, files| Ok(crate::fbx::read(bytes, files)?)),
             Self::Mdd => Some(|bytes, _| Ok(point_cache::read_mdd(bytes)?)),
@@ -169,7 +188,7 @@ impl Format {
             Self::Glb => Some(|asset| Ok(gltf::write(asset))),
             Self::Gltf => Some(|asset| Ok(gltf::write_json(asset))),
             Self::Ply => Some(ply::write),
-            Self::Usda => Some(usda::write),
+            Self::Usda | Self::Usd => Some(usda::write),
             Self::Mdd => Some(point_cache::write_mdd),
             Self::Pc2 => Some(point_cache::write_pc2),
             Self::Npy => Some(npy::encode_positions),

@@ -1,11 +1,14 @@
 //! Writer of one USD layer.
 
+mod names;
+mod text;
+
 use pliant_mesh::glam::{DAffine3, Vec3};
 use pliant_mesh::{Bounds, CornerLayer, FaceLabels, Mesh};
 use pliant_rig::{Interpolation, Target, WeightTrack};
 
-use super::names::{MATERIALS, PrimTree, SKELETON, distinct_names};
-use super::text::{extent, list, matrix, quoted, singles, tuples};
+use self::names::{MATERIALS, PrimTree, SKELETON, distinct_names};
+use self::text::{extent, list, matrix, quoted, singles, tuples};
 use crate::{Animation, Asset, Capabilities, EncodedAsset, IoError, Motion, Object, Shape, UpAxes};
 
 /// What a USDA file can store.
@@ -30,10 +33,10 @@ pub const CAPABILITIES: Capabilities = Capabilities {
 };
 
 /// The attribute of a mesh that stores the indices of its vertices in the order of the whole file.
-pub(super) const FILE_INDEX: &str = "pliant:fileIndex";
+pub(in crate::formats::usd) const FILE_INDEX: &str = "pliant:fileIndex";
 
 /// The attribute of the root that stores the name of the clip, which USD cannot store.
-pub(super) const CLIP_NAME: &str = "pliant:clipName";
+pub(in crate::formats::usd) const CLIP_NAME: &str = "pliant:clipName";
 
 /// The asset as one layer; its first clip gives the time samples.
 pub fn write(asset: &Asset) -> Result<EncodedAsset, IoError> {
@@ -181,9 +184,9 @@ impl Writer<'_> {
             self.line(&format!("timeCodesPerSecond = {}", clip.frames_per_second));
         }
 
-        if let Some(unit) = self.asset.meters_per_unit {
-            self.line(&format!("metersPerUnit = {unit}"));
-        }
+        // USD reads a missing unit as centimetres; of an unknown one, metres are the better guess.
+        let unit = self.asset.meters_per_unit.unwrap_or(1.0);
+        self.line(&format!("metersPerUnit = {unit}"));
 
         self.line(&format!("upAxis = \"{}\"", self.asset.up_axis));
         self.close(")");

@@ -3,20 +3,39 @@
 use pliant_mesh::glam::DAffine3;
 use pliant_rig::Rig;
 
+use super::archive::{self, Archive};
 use super::blend_shape::read_targets;
 use super::clip::{AnimatedMesh, read_clip};
-use super::layer::{Prim, Value, entry};
+use super::layer::{Layer, Prim, Value, entry};
 use super::mesh::{display_name, prim_error, read_mesh};
+use super::skeleton::Skeletons;
 use super::stage::Stage;
-use super::syntax::parse;
-use super::transform;
 use super::write::FILE_INDEX;
+use super::{binary, syntax, transform};
 use crate::asset::check_file_order;
-use crate::{Asset, Object, ReadError, UpAxis};
+use crate::{Asset, FileProvider, NoFiles, Object, ReadError, UpAxis};
 
-/// Reads the meshes of a layer with their blend shapes and time samples.
+/// The unit of a layer that names none, in metres.
+const CENTIMETRE: f64 = 0.01;
+
+/// Reads a layer or an archive without the files to which it refers.
 pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
-    let layer = parse(bytes)?;
+    read_document(bytes, &NoFiles)
+}
+
+/// Reads the meshes of a layer or an archive with their blend shapes and time samples.
+pub(crate) fn read_document(bytes: &[u8], _files: &dyn FileProvider) -> Result<Asset, ReadError> {
+    if bytes.starts_with(archive::MAGIC) {
+        let archive = Archive::open(bytes)?;
+        let root = archive.root()?;
+        let root = archive.entry(root).expect("the root is an entry")?;
+        return read_layers(root, &archive);
+    }
+    read_layers(bytes, _files)
+}
+
+fn read_layers(bytes: &[u8], _files: &dyn FileProvider) -> Result<Asset, ReadError> {
+    let layer = parse_layer(bytes)?;
     let stage = Stage::new(&layer, bytes.len())?;
     let mut asset = Asset {
         warnings: unread_content(&stage),
@@ -34,11 +53,23 @@ pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
     });
 
     let mut animated = Vec::new();
+    let mut skeletons = Skeletons::default();
     for &node in &meshes {
         stage.spend(transform::cost(&stage, node), "the transforms of the prims")?;
-        let scene_from_mesh = transform::scene_from(&stage, node, None);
-        let object = read_object(&stage, node, &scene_from_mesh, &mut asset.warnings)?;
-        animated.push(AnimatedMesh::of(&stage, node, scene_from_mesh)?);
+        let points = stage.nodes[node]
+            .prim
+            .rest("points")
+            .and_then(Value::numbers);
+        let vertices = points.map_or(0, |points| points.len() / 3);
+        let skin = skeletons.skin_of(&stage, node, vertices, &mut asset.warnings)?;
+        let scene_from_mesh = match &skin {
+            Some(skin) => skin.scene_from_mesh,
+            None => transform::scene_from(&stage, node, None),
+        };
+
+        let mut object = read_object(&stage, node, &scene_from_mesh, &mut asset.warnings)?;
+        object.skin = skin.as_ref().map(|skin| skin.binding.clone());
+        animated.push(AnimatedMesh::of(&stage, node, scene_from_mesh, skin)?);
         asset.objects.push(object);
     }
 
@@ -52,9 +83,36 @@ pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
             &mut asset.warnings,
         )?;
         asset.clips.push(clip);
+    } else {
+        warn_about_rest_poses(&stage, &animated, &mut asset.warnings);
     }
 
     Ok(asset)
+}
+
+/// Without a clip, nothing shows the pose in which a skeleton rests.
+fn warn_about_rest_poses(
+    stage: &Stage<'_>,
+    animated: &[AnimatedMesh<'_>],
+    warnings: &mut Vec<String>,
+) {
+    for mesh in animated {
+        if mesh.rests_in_other_pose() {
+            warnings.push(format!(
+                "mesh '{}' rests in another pose than its bind pose; its neutral is the bind pose",
+                stage.nodes[mesh.node()].path
+            ));
+        }
+    }
+}
+
+/// Parses a layer, as text or binary by its content.
+fn parse_layer(bytes: &[u8]) -> Result<Layer, ReadError> {
+    if bytes.starts_with(binary::MAGIC) {
+        binary::parse(bytes)
+    } else {
+        syntax::parse(bytes)
+    }
 }
 
 /// Reads the up axis and the unit. The default of USD is Y.
@@ -70,9 +128,15 @@ fn read_space(stage: &Stage<'_>, asset: &mut Asset) {
         }
     }
 
-    asset.meters_per_unit = stage
-        .number("metersPerUnit")
-        .filter(|unit| *unit > 0.0 && unit.is_finite());
+    // OpenUSD: a layer without a unit is in centimetres.
+    let unit = stage.number("metersPerUnit").unwrap_or(CENTIMETRE);
+    let is_length = unit > 0.0 && unit.is_finite();
+    if !is_length {
+        asset.warnings.push(format!(
+            "a unit of {unit} metres is no length; centimetres are assumed"
+        ));
+    }
+    asset.meters_per_unit = Some(if is_length { unit } else { CENTIMETRE });
 }
 
 /// Warnings about the content of the layer that is not read.
@@ -87,7 +151,6 @@ fn unread_content(stage: &Stage<'_>) -> Vec<String> {
     let count =
         |which: &dyn Fn(&Prim) -> bool| stage.nodes.iter().filter(|node| which(node.prim)).count();
     let has_arc = |p: &Prim| ARCS.iter().any(|arc| entry(&p.metadata, arc).is_some());
-    let has_joints = |p: &Prim| p.kind == "Mesh" && p.rest("primvars:skel:jointIndices").is_some();
 
     let kinds = [
         (sublayers, "list(s) of sublayers are not read"),
@@ -96,12 +159,8 @@ fn unread_content(stage: &Stage<'_>) -> Vec<String> {
             "prim(s) refer to other prims or files, which are not read",
         ),
         (
-            count(&|p| p.has_variants),
+            count(&|p| !p.variant_sets.is_empty()),
             "prim(s) have variants, which are not read",
-        ),
-        (
-            count(&has_joints),
-            "mesh(es) follow joints, which are not applied",
         ),
         (
             count(&|p| p.kind == "PointInstancer"),
