@@ -66,6 +66,20 @@ impl PropertyValue {
     }
 }
 
+impl Retiming {
+    pub(super) fn apply(self, code: f64) -> f64 {
+        self.scale * code + self.offset
+    }
+
+    /// This change after `first`.
+    pub(super) fn after(self, first: Self) -> Self {
+        Self {
+            offset: self.apply(first.offset),
+            scale: self.scale * first.scale,
+        }
+    }
+}
+
 /// A value; lists of tuples are flat.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
@@ -157,6 +171,13 @@ impl Value {
         match self {
             Self::Texts(texts) => texts,
             Self::Text(text) => std::slice::from_ref(text),
+            _ => &[],
+        }
+    }
+
+    pub(super) fn references(&self) -> &[Reference] {
+        match self {
+            Self::References(references) => references,
             _ => &[],
         }
     }

@@ -19,6 +19,7 @@
 //! | `binary` | a binary layer → prims, properties and values |
 //! | `archive` | the files in a `.usdz` |
 //! | `layer` | prims, properties and values as written |
+//! | `composition` | a layer and everything to which it refers → one layer |
 //! | `stage` | prims by path; time codes and frames |
 //! | `transform` | the transform of a prim |
 //! | `mesh` | one `Mesh` prim → a mesh |
@@ -32,6 +33,7 @@ mod archive;
 mod binary;
 mod blend_shape;
 mod clip;
+mod composition;
 mod layer;
 mod mesh;
 mod read;

@@ -6,10 +6,11 @@ use pliant_rig::Rig;
 use super::archive::{self, Archive};
 use super::blend_shape::read_targets;
 use super::clip::{AnimatedMesh, read_clip};
+use super::composition::compose;
 use super::layer::{Layer, Prim, Value, entry};
 use super::mesh::{display_name, prim_error, read_mesh};
 use super::skeleton::Skeletons;
-use super::stage::Stage;
+use super::stage::{Node, Stage};
 use super::write::FILE_INDEX;
 use super::{binary, syntax, transform};
 use crate::asset::check_file_order;
@@ -23,29 +24,47 @@ pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
     read_document(bytes, &NoFiles)
 }
 
-/// Reads the meshes of a layer or an archive with their blend shapes and time samples.
-pub(crate) fn read_document(bytes: &[u8], _files: &dyn FileProvider) -> Result<Asset, ReadError> {
-    if bytes.starts_with(archive::MAGIC) {
-        let archive = Archive::open(bytes)?;
-        let root = archive.root()?;
-        let root = archive.entry(root).expect("the root is an entry")?;
-        return read_layers(root, &archive);
+/// Reads the meshes of a layer or an archive with their blend shapes and time samples; `files` opens
+/// the layers to which it refers.
+pub(crate) fn read_document(bytes: &[u8], files: &dyn FileProvider) -> Result<Asset, ReadError> {
+    if !bytes.starts_with(archive::MAGIC) {
+        return read_scene(bytes, "", files);
     }
-    read_layers(bytes, _files)
+
+    // An archive refers to files in it only.
+    let archive = Archive::open(bytes)?;
+    let path = archive.root()?;
+    let folder = path.rfind('/').map_or("", |end| &path[..=end]);
+    match archive.entry(path) {
+        Some(root) => read_scene(root?, folder, &archive),
+        None => Ok(Asset::default()),
+    }
 }
 
-fn read_layers(bytes: &[u8], _files: &dyn FileProvider) -> Result<Asset, ReadError> {
-    let layer = parse_layer(bytes)?;
-    let stage = Stage::new(&layer, bytes.len())?;
+fn read_scene(bytes: &[u8], folder: &str, files: &dyn FileProvider) -> Result<Asset, ReadError> {
+    let composed = compose(parse_layer(bytes)?, folder, bytes.len(), files)?;
+    let stage = Stage::new(&composed.layer, composed.bytes)?;
     let mut asset = Asset {
-        warnings: unread_content(&stage),
+        warnings: composed.warnings,
         ..Asset::default()
     };
+    asset.warnings.extend(unread_content(&stage));
 
     read_space(&stage, &mut asset);
     let mut meshes: Vec<usize> = (0..stage.nodes.len())
         .filter(|&k| stage.nodes[k].prim.kind == "Mesh")
         .collect();
+
+    // A layer that is not read may leave them out.
+    meshes.retain(|&node| {
+        let Node { path, prim, .. } = &stage.nodes[node];
+        let has_points = prim.rest("points").is_some();
+        if !has_points {
+            let what = format!("prim '{path}' is a mesh without points; it is not read");
+            asset.warnings.push(what);
+        }
+        has_points
+    });
 
     // Our own files store the order that the objects had before they became a tree.
     meshes.sort_by_key(|&node| {
@@ -107,7 +126,7 @@ fn warn_about_rest_poses(
 }
 
 /// Parses a layer, as text or binary by its content.
-fn parse_layer(bytes: &[u8]) -> Result<Layer, ReadError> {
+pub(super) fn parse_layer(bytes: &[u8]) -> Result<Layer, ReadError> {
     if bytes.starts_with(binary::MAGIC) {
         binary::parse(bytes)
     } else {
@@ -139,43 +158,11 @@ fn read_space(stage: &Stage<'_>, asset: &mut Asset) {
     asset.meters_per_unit = Some(if is_length { unit } else { CENTIMETRE });
 }
 
-/// Warnings about the content of the layer that is not read.
-fn unread_content(stage: &Stage<'_>) -> Vec<String> {
-    const ARCS: [&str; 4] = ["references", "payload", "inherits", "specializes"];
-
-    let metadata = &stage.layer.metadata;
-    let sublayers = metadata
-        .iter()
-        .filter(|(key, _)| key == "subLayers")
-        .count();
-    let count =
-        |which: &dyn Fn(&Prim) -> bool| stage.nodes.iter().filter(|node| which(node.prim)).count();
-    let has_arc = |p: &Prim| ARCS.iter().any(|arc| entry(&p.metadata, arc).is_some());
-
-    let kinds = [
-        (sublayers, "list(s) of sublayers are not read"),
-        (
-            count(&has_arc),
-            "prim(s) refer to other prims or files, which are not read",
-        ),
-        (
-            count(&|p| !p.variant_sets.is_empty()),
-            "prim(s) have variants, which are not read",
-        ),
-        (
-            count(&|p| p.kind == "PointInstancer"),
-            "instancer(s) are not read",
-        ),
-    ];
-
-    let mut warnings = Vec::new();
-    for (count, what) in kinds {
-        if count > 0 {
-            warnings.push(format!("{count} {what}"));
-        }
-    }
-
-    warnings
+/// Warnings about the content of the scene that is not read.
+fn unread_content(stage: &Stage<'_>) -> Option<String> {
+    let prims = stage.nodes.iter().map(|node| node.prim);
+    let instancers = prims.filter(|prim| prim.kind == "PointInstancer").count();
+    (instancers > 0).then(|| format!("{instancers} instancer(s) are not read"))
 }
 
 fn read_object(
@@ -185,6 +172,17 @@ fn read_object(
     warnings: &mut Vec<String>,
 ) -> Result<Object, ReadError> {
     let node = &stage.nodes[index];
+    // References may show one mesh many times.
+    let numbers = |name| {
+        node.prim
+            .rest(name)
+            .and_then(Value::numbers)
+            .map_or(0, <[f64]>::len)
+    };
+    stage.spend(
+        numbers("points") + numbers("faceVertexIndices") + numbers("faceVertexCounts"),
+        "the meshes",
+    )?;
     let mesh = read_mesh(stage, index, scene_from_mesh, warnings)?;
     let targets = read_targets(stage, index, mesh.vertex_count(), scene_from_mesh)?;
     let rig = Rig::new(mesh, targets)
