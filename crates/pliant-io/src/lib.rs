@@ -34,9 +34,8 @@ pub use asset::{
 pub use error::{FilePosition, IoError, ReadError};
 pub use files::{FileProvider, NoFiles, read_file, write_files};
 pub use formats::markers::{MarkerFile, is_marker_file, read_markers};
+pub use formats::usd as usda;
 pub use formats::{Capabilities, EncodedAsset, Format, UpAxes};
-pub use formats::{
-    alembic, fbx, gltf, markers, npy, obj, off, ply, point_cache, stl, target_file, usda,
-};
+pub use formats::{alembic, fbx, gltf, markers, npy, obj, off, ply, point_cache, stl, target_file};
 pub use load::{LoadOptions, Locator, LocatorBase, Specimens, load};
 pub use save::{SavePlan, SaveReport, plan_save, save};

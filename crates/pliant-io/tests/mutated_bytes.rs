@@ -14,6 +14,10 @@ const OBJ: &[u8] = b"mtllib a.mtl\no one\nv 0 0 0 1 0 0\nv 1e0 0 -0.5 \\\n 1 0 0
 const OFF: &[u8] = b"STCNOFF # c\n4 2 0\n0 0 0 0 0 1 255 0 0 0 0\n1 0 0 0 0 1 0 1 0 0 1\n1 1 0 0 0 1 0.5 0 0 1 1\n0 1 0 0 0 1 1 1 1 1 0 0\n4 0 1 2 3\n3 0 1 2 9 9 9\n";
 const TARGET: &[u8] = b"# t\n0 1 2 3\n5 .5 -1e-3 0\n";
 
+const USDC: &[u8] = include_bytes!("usd/leg.usdc");
+
+const USDZ: &[u8] = include_bytes!("usd/scene.usdz");
+
 const PLY: &[u8] = b"ply\nformat ascii 1.0\ncomment c\nelement vertex 3\nproperty double x\nproperty float y\nproperty int z\nproperty uchar red\n\
     property uchar green\nproperty uchar blue\nelement face 1\nproperty list uchar int vertex_indices\nproperty list uchar float texcoord\nelement edge 1\n\
     property list short char x\nend_header\n0 0 0 1 2 3\n1 0 0 255 0 0\n0 1e-3 0 9 9 9\n3 0 1 2 6 0 0 1 0 0 1\n2 7 8\n";
@@ -287,6 +291,13 @@ proptest! {
     #[test]
     fn a_damaged_alembic_is_rejected_or_read(bytes in prop_oneof![mutated(archive()), replaced(archive())]) {
         rejected_or_valid(Format::Alembic, &bytes)?;
+    }
+
+    #[test]
+    fn a_damaged_binary_usd_is_declined_or_read(
+        bytes in prop_oneof![mutated(USDC.to_vec()), mutated(USDZ.to_vec())],
+    ) {
+        rejected_or_valid(Format::Usd, &bytes)?;
     }
 
     #[cfg(feature = "fbx")]

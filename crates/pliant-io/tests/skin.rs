@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pliant_io::{Animation, Asset, SkinBinding, SkinTrack, gltf, obj, usda};
+use pliant_io::{Animation, Asset, SkinBinding, SkinTrack, gltf, obj, point_cache};
 use pliant_mesh::glam::{DAffine3, DMat4, DQuat, DVec3};
 use pliant_rig::{Influence, Joint, Skeleton, Skin};
 use serde_json::Value;
@@ -224,14 +224,14 @@ fn a_player_that_follows_the_specification_shows_every_frame() {
 #[test]
 fn formats_without_skins_store_positions_and_report_it() {
     let asset = skinned();
-    let written = usda::write(&asset).unwrap();
+    let left_out = obj::write(&asset).left_out;
     assert!(
-        written.left_out.iter().any(|lost| lost.contains("skin(s)")),
-        "{:?}",
-        written.left_out
+        left_out.iter().any(|lost| lost.contains("skin(s)")),
+        "{left_out:?}"
     );
 
-    let read = usda::read(&written.bytes).unwrap();
+    let written = point_cache::write_pc2(&asset).unwrap();
+    let read = point_cache::read_pc2(&written.bytes).unwrap();
     let wanted = asset.frame_positions(3).unwrap();
     let found = read.frame_positions(3).unwrap();
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use pliant_mesh::glam::{DVec3, Vec3};
 use pliant_mesh::{FaceOrientation, Mesh, MeshEdit, degenerate_faces};
-use pliant_rig::{Rig, Target, VertexOrder};
+use pliant_rig::{Rig, SliderId, Target, VertexOrder};
 
 use super::retarget::{mapped_weights, part_of_rig, restricted_rig};
 use super::{Animation, Asset, Motion, Object, Shape};

@@ -16,9 +16,9 @@ pub(crate) fn wrong_ending_error(path: &Path, bytes: &[u8]) -> Option<ReadError>
     let named = Format::of(path)?;
     let found = format_of(bytes)?;
 
-    // One reader takes glTF in either form.
+    // One reader takes glTF in either form, and USD in any.
     let is_gltf = |format| matches!(format, Format::Glb | Format::Gltf);
-    if named == found || (is_gltf(named) && is_gltf(found)) {
+    if named == found || (is_gltf(named) && is_gltf(found)) || (named.is_usd() && found.is_usd()) {
         return None;
     }
 
@@ -46,6 +46,7 @@ fn format_of(bytes: &[u8]) -> Option<Format> {
         (b"; FBX", Format::Fbx),
         (b"#usda", Format::Usda),
         (b"Ogawa", Format::Alembic),
+        (b"PXR-USDC", Format::Usdc),
         (b"ply\n", Format::Ply),
         (b"ply\r", Format::Ply),
         (b"POINTCACHE2", Format::Pc2),

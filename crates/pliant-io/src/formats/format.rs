@@ -29,6 +29,12 @@ pub enum Format {
     Usda,
     /// Alembic in an Ogawa container.
     Alembic,
+    /// Universal Scene Description, binary.
+    Usdc,
+    /// Universal Scene Description, as text or binary.
+    Usd,
+    /// An archive of Universal Scene Description.
+    Usdz,
     /// The Stanford polygon format.
     Ply,
     /// Stereolithography triangles.
@@ -65,11 +71,14 @@ pub(crate) type Writer = fn(&Asset) -> Result<EncodedAsset, IoError>;
 
 impl Format {
     /// Every format, in the order in which messages list them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 16] = [
         Self::Obj,
         Self::Glb,
         Self::Gltf,
         Self::Usda,
+        Self::Usd,
+        Self::Usdc,
+        Self::Usdz,
         Self::Fbx,
         Self::Alembic,
         Self::Ply,
@@ -92,6 +101,9 @@ impl Format {
             Self::Fbx => "fbx",
             Self::Usda => "usda",
             Self::Alembic => "abc",
+            Self::Usdc => "usdc",
+            Self::Usd => "usd",
+            Self::Usdz => "usdz",
             Self::Ply => "ply",
             Self::Stl => "stl",
             Self::Mdd => "mdd",
@@ -117,20 +129,24 @@ impl Format {
             self,
             Self::Glb
                 | Self::Gltf
-                | Self::Usda
                 | Self::Fbx
                 | Self::Alembic
                 | Self::Mdd
                 | Self::Pc2
                 | Self::Npy
-        )
+        ) || self.is_usd()
     }
 
     /// Whether it can store targets. An array stores them only as the second file of a pair,
     /// `MESH+ARRAY.npy`.
     #[must_use]
     pub fn stores_targets(self) -> bool {
-        matches!(self, Self::Glb | Self::Gltf | Self::Usda | Self::Fbx)
+        matches!(self, Self::Glb | Self::Gltf | Self::Fbx) || self.is_usd()
+    }
+
+    /// Whether it is a form of USD, all of which one reader takes.
+    pub(crate) fn is_usd(self) -> bool {
+        matches!(self, Self::Usda | Self::Usdc | Self::Usd | Self::Usdz)
     }
 
     /// Whether it is glTF, in either container.
@@ -177,7 +193,9 @@ impl Format {
             Self::Glb | Self::Gltf => Some(gltf::read_document),
             Self::Ply => Some(|bytes, _| Ok(ply::read(bytes)?)),
             Self::Stl => Some(|bytes, _| Ok(stl::read(bytes)?)),
-            Self::Usda => Some(|bytes, _| Ok(usda::read(bytes)?)),
+            Self::Usda | Self::Usdc | Self::Usd | Self::Usdz => {
+                Some(|bytes, files| Ok(usda::read_document(bytes, files)?))
+            }
             #[cfg(feature = "fbx")]
             Self::Fbx => Some(|bytes, files| Ok(fbx::read(bytes, files)?)),
             Self::Alembic => Some(|bytes, _| Ok(alembic::read(bytes)?)),
@@ -193,7 +211,7 @@ impl Format {
             Self::Glb => Some(|asset| Ok(gltf::write(asset))),
             Self::Gltf => Some(|asset| Ok(gltf::write_json(asset))),
             Self::Ply => Some(ply::write),
-            Self::Usda => Some(usda::write),
+            Self::Usda | Self::Usd => Some(usda::write),
             Self::Fbx => Some(fbx::write),
             Self::Alembic => Some(alembic::write),
             Self::Mdd => Some(point_cache::write_mdd),

@@ -8,7 +8,7 @@
 //! | `format` | the list of formats: endings, readers, writers |
 //! | `detect` | the format of a file by its content |
 //! | `capabilities` | what a format can store, and what it leaves out |
-//! | `gltf`, `fbx`, `usda` | scenes: objects, targets, skins, clips |
+//! | `gltf`, `fbx`, `usd` | scenes: objects, targets, skins, clips |
 //! | `alembic` | scenes: objects and point animations |
 //! | `obj`, `ply`, `stl`, `off` | meshes |
 //! | `point_cache` | frames of positions: MDD, PC2 |
@@ -30,7 +30,7 @@ pub mod ply;
 pub mod point_cache;
 pub mod stl;
 pub mod target_file;
-pub mod usda;
+pub mod usd;
 
 pub use capabilities::{Capabilities, EncodedAsset, UpAxes};
 pub(crate) use capabilities::{clips_left_out, with_repeat_counts};

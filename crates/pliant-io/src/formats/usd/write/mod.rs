@@ -1,11 +1,24 @@
-//! Writer of one USD layer.
+//! Writer of one USD layer, as text.
+//!
+//! | module | concept |
+//! |---|---|
+//! | `names` | prim names: valid, distinct, below one root |
+//! | `text` | value texts |
+//! | `skeleton` | skeletons, skins, and the animations of joints and weights |
+
+mod names;
+mod skeleton;
+mod text;
+
+use std::rc::Rc;
 
 use pliant_mesh::glam::{DAffine3, Vec3};
 use pliant_mesh::{Bounds, CornerLayer, FaceLabels, Mesh};
-use pliant_rig::{Interpolation, Target, WeightTrack};
+use pliant_rig::Target;
 
-use super::names::{MATERIALS, PrimTree, SKELETON, distinct_names};
-use super::text::{extent, list, matrix, quoted, singles, tuples};
+use self::names::{MATERIALS, PrimTree, distinct_names};
+use self::skeleton::SkeletonPrim;
+use self::text::{extent, list, matrix, quoted, singles, tuples};
 use crate::{Animation, Asset, Capabilities, EncodedAsset, IoError, Motion, Object, Shape, UpAxes};
 
 /// What a USDA file can store.
@@ -24,29 +37,28 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     rest_weights: false,
     clips: 1,
     weight_tracks: true,
-    skins: false,
+    skins: true,
     frame_names: false,
     up_axes: UpAxes::Any,
 };
 
 /// The attribute of a mesh that stores the indices of its vertices in the order of the whole file.
-pub(super) const FILE_INDEX: &str = "pliant:fileIndex";
+pub(in crate::formats::usd) const FILE_INDEX: &str = "pliant:fileIndex";
 
 /// The attribute of the root that stores the name of the clip, which USD cannot store.
-pub(super) const CLIP_NAME: &str = "pliant:clipName";
+pub(in crate::formats::usd) const CLIP_NAME: &str = "pliant:clipName";
 
 /// The asset as one layer; its first clip gives the time samples.
 pub fn write(asset: &Asset) -> Result<EncodedAsset, IoError> {
     require_single_precision(asset)?;
     let mut left_out = CAPABILITIES.left_out_of(asset);
-    // USD skins are not written, so that motions by joints become positions first.
-    let skinned = asset
-        .objects
-        .iter()
-        .any(|object| object.skin.is_some())
-        .then(|| asset.without_skins());
-
-    let asset = skinned.as_ref().unwrap_or(asset);
+    let plain = skeleton::with_written_skins_only(asset);
+    if let Some((_, count)) = &plain {
+        left_out.push(format!(
+            "{count} skin(s) of meshes that also move point by point (clips hold the resulting positions)"
+        ));
+    }
+    let asset = plain.as_ref().map_or(asset, |(plain, _)| plain);
     let clip = asset.clips.first();
     let tree = PrimTree::of(asset);
     let file_indices = asset.file_indices();
@@ -62,13 +74,15 @@ pub fn write(asset: &Asset) -> Result<EncodedAsset, IoError> {
         materials: materials(asset),
         out: String::from("#usda 1.0\n"),
         depth: 0,
+        skeletons: Rc::new(skeleton::skeletons(asset, &tree)),
         curves: 0,
         stale_normals: 0,
+        sheared: 0,
     };
 
     // Blend shapes deform only below a SkelRoot.
     writer.layer_metadata(&tree.children[0].name);
-    let skeletal = asset.objects.iter().any(|o| !o.rig.targets().is_empty());
+    let skeletal = !writer.skeletons.is_empty();
     for root in &tree.children {
         writer.branch(root, "", if skeletal { "SkelRoot" } else { "Xform" });
     }
@@ -84,6 +98,13 @@ pub fn write(asset: &Asset) -> Result<EncodedAsset, IoError> {
         left_out.push(format!(
             "the normals of {} mesh(es) that move point by point",
             writer.stale_normals
+        ));
+    }
+
+    if writer.sheared > 0 {
+        left_out.push(format!(
+            "the shear of {} transform(s) of joints",
+            writer.sheared
         ));
     }
 
@@ -142,12 +163,15 @@ struct Writer<'a> {
     file_indices: Option<Vec<Vec<u32>>>,
     /// Display name and prim name of each material.
     materials: Vec<(String, String)>,
+    skeletons: Rc<Vec<SkeletonPrim>>,
     out: String,
     depth: usize,
     /// Curves of weights that were written frame by frame.
     curves: usize,
     /// Meshes whose normals do not fit their moving points.
     stale_normals: usize,
+    /// Transforms of joints that have shear.
+    sheared: usize,
 }
 
 impl Writer<'_> {
@@ -181,9 +205,9 @@ impl Writer<'_> {
             self.line(&format!("timeCodesPerSecond = {}", clip.frames_per_second));
         }
 
-        if let Some(unit) = self.asset.meters_per_unit {
-            self.line(&format!("metersPerUnit = {unit}"));
-        }
+        // USD reads a missing unit as centimetres; of an unknown one, metres are the better guess.
+        let unit = self.asset.meters_per_unit.unwrap_or(1.0);
+        self.line(&format!("metersPerUnit = {unit}"));
 
         self.line(&format!("upAxis = \"{}\"", self.asset.up_axis));
         self.close(")");
@@ -250,9 +274,7 @@ impl Writer<'_> {
         let motion = self
             .clip
             .and_then(|clip| clip.motions.iter().find(|m| m.object == index));
-        // The skeleton is a sibling of the mesh, named after it.
-        let skeleton = format!("{path}{SKELETON}");
-        let animated = !object.rig.targets().is_empty();
+        let animated = !object.rig.targets().is_empty() || object.skin.is_some();
 
         self.prim(
             "Mesh",
@@ -270,7 +292,8 @@ impl Writer<'_> {
             self.line(&format!("custom int[] {FILE_INDEX} = {indices}"));
         }
         if animated {
-            self.targets(object.rig.targets(), path, &skeleton);
+            self.binding(index);
+            self.targets(object.rig.targets(), path);
         }
 
         for child in &branch.children {
@@ -278,14 +301,8 @@ impl Writer<'_> {
         }
         self.close("}");
 
-        if animated {
-            self.skeleton(
-                object,
-                motion,
-                &format!("{}{SKELETON}", branch.name),
-                &skeleton,
-            );
-        }
+        // A skeleton is a sibling of the first mesh that uses it.
+        self.skeleton_beside(index);
     }
 
     /// The materials by name only; their appearance is not known.
@@ -326,7 +343,8 @@ impl Writer<'_> {
         self.layers(mesh, moves);
 
         self.line("uniform token subdivisionScheme = \"none\"");
-        self.placement(motion);
+        // Joints place a skinned mesh, its own transform does not.
+        self.placement(motion.filter(|_| object.skin.is_none()));
         self.subsets(mesh.materials(), "materialBind", "material", root);
         self.subsets(mesh.groups(), "group", "group", root);
     }
@@ -515,7 +533,11 @@ impl Writer<'_> {
         }
     }
 
-    fn targets(&mut self, targets: &[Target], path: &str, skeleton: &str) {
+    fn targets(&mut self, targets: &[Target], path: &str) {
+        if targets.is_empty() {
+            return;
+        }
+
         let names = distinct_names(targets.iter().map(|t| t.name.as_str()));
         let names: Vec<String> = names.iter().map(|name| format!("target_{name}")).collect();
         let tokens: Vec<String> = targets.iter().map(|t| quoted(&t.name)).collect();
@@ -533,7 +555,6 @@ impl Writer<'_> {
             "rel skel:blendShapeTargets = [{}]",
             paths.join(", ")
         ));
-        self.line(&format!("rel skel:skeleton = <{skeleton}>"));
 
         for (target, name) in targets.iter().zip(&names) {
             self.prim("BlendShape", name, name, &[]);
@@ -591,54 +612,6 @@ impl Writer<'_> {
             offsets(&target.vertices, &target.deltas)
         ));
         self.line(&format!("uniform int[] pointIndices = {}", list(&moved)));
-    }
-
-    /// A skeleton without joints, which carries the weights.
-    fn skeleton(&mut self, object: &Object, motion: Option<&Motion>, name: &str, path: &str) {
-        self.prim("Skeleton", name, name, &["SkelBindingAPI"]);
-        if let Some(Shape::Weights(track)) = motion.map(|motion| &motion.shape)
-            && let Some(clip) = self.clip
-        {
-            self.line(&format!("rel skel:animationSource = <{path}/Animation>"));
-            self.prim("SkelAnimation", "Animation", "Animation", &[]);
-            let tokens: Vec<String> = object
-                .rig
-                .targets()
-                .iter()
-                .map(|t| quoted(&t.name))
-                .collect();
-
-            self.line(&format!(
-                "uniform token[] blendShapes = [{}]",
-                tokens.join(", ")
-            ));
-            self.weights(track, clip);
-            self.close("}");
-        }
-
-        self.close("}");
-    }
-
-    fn weights(&mut self, track: &WeightTrack, clip: &Animation) {
-        self.open("float[] blendShapeWeights.timeSamples = {");
-        let mut sample = |at: f64, weights: &[f64]| {
-            self.line(&format!("{at}: {},", singles(weights.iter().copied())));
-        };
-
-        // USD interpolates linearly; other curves are written frame by frame.
-        let linear = *track.interpolation() == Interpolation::Linear || track.keys().len() == 1;
-        if linear {
-            for (&time, weights) in track.times_secs().iter().zip(track.keys()) {
-                sample(code(clip, time), weights);
-            }
-        } else {
-            for frame in 0..clip.frame_count {
-                sample(frame_code(clip, frame), &track.at(clip.time_secs(frame)));
-            }
-        }
-
-        self.curves += usize::from(!linear);
-        self.close("}");
     }
 }
 

@@ -7,7 +7,7 @@ use crate::ReadError;
 use crate::parse::budget::Budget;
 
 /// Chosen: longer paths are rejected, because every prim repeats the path of its parent.
-const LONGEST_PATH: usize = 1000;
+pub(super) const LONGEST_PATH: usize = 1000;
 
 /// Chosen: clips of more frames are rejected; eleven hours at 24 frames per second.
 const MOST_FRAMES: f64 = 1e6;

@@ -1,5 +1,7 @@
 //! The surface of a `Mesh` prim: polygons, UVs, normals, colours and labels of faces.
 
+use std::rc::Rc;
+
 use pliant_mesh::glam::{DAffine3, DVec2, DVec3, DVec4};
 use pliant_mesh::{CornerLayer, FaceLabels, Mesh, MeshBuilder, VertexLayer};
 
@@ -305,6 +307,7 @@ fn labels(prim: &Prim, faces: usize) -> (FaceLabels, FaceLabels) {
     let subsets: Vec<&Prim> = prim
         .children
         .iter()
+        .map(Rc::as_ref)
         .filter(|child| child.kind == "GeomSubset")
         .collect();
 

@@ -1,16 +1,18 @@
 //! Time samples of a USD layer as a clip: points, weights of blend shapes, and transforms.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use pliant_mesh::glam::{DAffine3, DVec3};
 use pliant_rig::{Interpolation, WeightTrack};
 
 use super::layer::Value;
 use super::mesh::{points, prim_error};
+use super::skeleton::{SkinnedMesh, is_below_skeletal_root};
 use super::stage::{Stage, Timeline, ends, samples_around};
 use super::transform;
 use super::write::CLIP_NAME;
-use crate::{Animation, Motion, Object, PlacementTrack, ReadError, Shape};
+use crate::{Animation, Motion, Object, PlacementTrack, ReadError, Shape, SkinTrack};
 
 /// Everything of a mesh that changes over time.
 pub(super) struct AnimatedMesh<'a> {
@@ -18,8 +20,9 @@ pub(super) struct AnimatedMesh<'a> {
     scene_from_mesh: DAffine3,
     points: Option<&'a [(f64, Value)]>,
     weights: Option<BlendWeights<'a>>,
-    /// The time codes of the transforms above it.
+    /// The time codes of the transforms above it, or of the joints that it follows.
     transform_codes: Vec<f64>,
+    skin: Option<SkinnedMesh>,
 }
 
 /// The weights of the blend shapes of a mesh.
@@ -35,13 +38,11 @@ impl<'a> AnimatedMesh<'a> {
         stage: &Stage<'a>,
         node: usize,
         scene_from_mesh: DAffine3,
+        skin: Option<SkinnedMesh>,
     ) -> Result<Self, ReadError> {
         let prim = stage.nodes[node].prim;
         // Blend shapes deform only below a SkelRoot.
-        let deforms = stage
-            .ancestors(node)
-            .any(|k| stage.nodes[k].prim.kind == "SkelRoot");
-        let weights = if deforms {
+        let weights = if is_below_skeletal_root(stage, node) {
             BlendWeights::of(stage, node)?
         } else {
             None
@@ -52,8 +53,23 @@ impl<'a> AnimatedMesh<'a> {
             scene_from_mesh,
             points: prim.samples("points"),
             weights,
-            transform_codes: transform::codes(stage, node),
+            // The joints of a skinned mesh place it, its own transform does not.
+            transform_codes: match &skin {
+                Some(skin) => skin.skeleton.codes(stage),
+                None => transform::codes(stage, node),
+            },
+            skin,
         })
+    }
+
+    pub(super) fn node(&self) -> usize {
+        self.node
+    }
+
+    /// Whether it follows joints that rest in another pose than that of its neutral.
+    pub(super) fn rests_in_other_pose(&self) -> bool {
+        let skin = self.skin.as_ref();
+        skin.is_some_and(|skin| skin.skeleton.rests_in_other_pose())
     }
 
     /// The first and last time codes of everything that moves it.
@@ -156,18 +172,48 @@ pub(super) fn read_clip(
     clip.frames_per_second = timeline.frames_per_second;
     clip.start_secs = timeline.start / timeline.codes_per_second;
 
+    // Objects that share a skeleton share the motions of its joints.
+    let mut joint_motions = HashMap::new();
     for (k, (object, animated)) in objects.iter().zip(animated).enumerate() {
         let shape = read_shape(stage, object, animated, timeline)?;
         let placement = read_placement(stage, animated, timeline, warnings)?;
-        if placement.is_some() || !matches!(shape, Shape::Rest) {
+        let skin = read_joint_motions(stage, animated, timeline, &mut joint_motions)?;
+        if placement.is_some() || skin.is_some() || !matches!(shape, Shape::Rest) {
             clip.motions.push(Motion {
                 placement,
+                skin,
                 ..Motion::new(k, shape)
             });
         }
     }
 
     Ok(clip)
+}
+
+/// The motions of the joints that a mesh follows; `None` if they rest in the bind pose.
+fn read_joint_motions(
+    stage: &Stage<'_>,
+    animated: &AnimatedMesh<'_>,
+    timeline: Timeline,
+    known: &mut HashMap<usize, Arc<Vec<Vec<DAffine3>>>>,
+) -> Result<Option<SkinTrack>, ReadError> {
+    let Some(skin) = &animated.skin else {
+        return Ok(None);
+    };
+    let skeleton = &skin.skeleton;
+    if animated.transform_codes.is_empty() && !skeleton.rests_in_other_pose() {
+        return Ok(None);
+    }
+
+    let motions = match known.get(&skeleton.node()) {
+        Some(motions) => Arc::clone(motions),
+        None => Arc::new(skeleton.motions(stage, timeline)?),
+    };
+    known.insert(skeleton.node(), Arc::clone(&motions));
+    Ok(Some(SkinTrack {
+        binding: skin.binding.clone(),
+        motions,
+    }))
 }
 
 fn read_shape(
@@ -253,7 +299,7 @@ fn read_placement(
     timeline: Timeline,
     warnings: &mut Vec<String>,
 ) -> Result<Option<PlacementTrack>, ReadError> {
-    if animated.transform_codes.is_empty() {
+    if animated.transform_codes.is_empty() || animated.skin.is_some() {
         return Ok(None);
     }
 

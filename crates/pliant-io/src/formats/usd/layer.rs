@@ -1,14 +1,19 @@
 //! A USD layer as written: prims, properties and values.
+//!
+//! Arrays and prims are shared, because a binary file stores equal values once and a scene may use
+//! one prim many times.
+
+use std::rc::Rc;
 
 /// A file.
 #[derive(Debug, Default)]
 pub(super) struct Layer {
     pub(super) metadata: Vec<(String, Value)>,
-    pub(super) prims: Vec<Prim>,
+    pub(super) prims: Vec<Rc<Prim>>,
 }
 
 /// A node of the scene.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Prim {
     /// `def`, `over` or `class`.
     pub(super) specifier: String,
@@ -17,13 +22,20 @@ pub(super) struct Prim {
     pub(super) name: String,
     pub(super) metadata: Vec<(String, Value)>,
     pub(super) properties: Vec<Property>,
-    pub(super) children: Vec<Prim>,
-    /// Whether it has variants, which are not read.
-    pub(super) has_variants: bool,
+    pub(super) children: Vec<Rc<Prim>>,
+    pub(super) variant_sets: Vec<VariantSet>,
+}
+
+/// Alternatives for the content of a prim, of which one is selected.
+#[derive(Debug, Clone, Default)]
+pub(super) struct VariantSet {
+    pub(super) name: String,
+    /// The alternatives; the name of each prim is that of its variant.
+    pub(super) variants: Vec<Rc<Prim>>,
 }
 
 /// One statement about an attribute or relationship.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Property {
     /// The type without `[]`, or `rel`.
     pub(super) kind: String,
@@ -33,7 +45,7 @@ pub(super) struct Property {
 }
 
 /// The value of a property: constant, or one for each time code.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum PropertyValue {
     Constant(Value),
     Samples(Vec<(f64, Value)>),
@@ -54,6 +66,20 @@ impl PropertyValue {
     }
 }
 
+impl Retiming {
+    pub(super) fn apply(self, code: f64) -> f64 {
+        self.scale * code + self.offset
+    }
+
+    /// This change after `first`.
+    pub(super) fn after(self, first: Self) -> Self {
+        Self {
+            offset: self.apply(first.offset),
+            scale: self.scale * first.scale,
+        }
+    }
+}
+
 /// A value; lists of tuples are flat.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
@@ -63,22 +89,60 @@ pub(super) enum Value {
     /// A tuple, or a list of numbers or of tuples of `width` each.
     Numbers {
         width: usize,
-        values: Vec<f64>,
+        values: Rc<Vec<f64>>,
     },
     /// A string, token, path or asset.
     Text(String),
     Texts(Vec<String>),
-    /// A dictionary, whose content is not needed.
-    Dictionary,
+    /// References or payloads to prims of this or another layer.
+    References(Vec<Reference>),
+    /// The selected variant of each variant set.
+    Selections(Vec<(String, String)>),
+    /// A dictionary or another value whose content is not needed.
+    Opaque,
+}
+
+/// A reference to a prim, whose content is added.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Reference {
+    /// The layer; empty for the layer that contains the reference.
+    pub(super) asset: String,
+    /// The path of the prim; empty for the default prim of the layer.
+    pub(super) prim: String,
+    pub(super) retiming: Retiming,
+}
+
+/// A linear change of time codes: `code ↦ scale · code + offset`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Retiming {
+    pub(super) offset: f64,
+    pub(super) scale: f64,
+}
+
+impl Default for Retiming {
+    fn default() -> Self {
+        Self {
+            offset: 0.0,
+            scale: 1.0,
+        }
+    }
 }
 
 impl Value {
+    /// A list of numbers or of tuples of `width` numbers.
+    pub(super) fn list(width: usize, values: Vec<f64>) -> Self {
+        Self::Numbers {
+            width,
+            values: Rc::new(values),
+        }
+    }
+
     pub(super) fn rounded(self) -> Self {
         let single = |value: f64| f64::from(value as f32);
         match self {
             Self::Number(value) => Self::Number(single(value)),
             Self::Numbers { width, mut values } => {
-                for value in &mut values {
+                for value in Rc::make_mut(&mut values) {
                     *value = single(*value);
                 }
                 Self::Numbers { width, values }
@@ -107,6 +171,13 @@ impl Value {
         match self {
             Self::Texts(texts) => texts,
             Self::Text(text) => std::slice::from_ref(text),
+            _ => &[],
+        }
+    }
+
+    pub(super) fn references(&self) -> &[Reference] {
+        match self {
+            Self::References(references) => references,
             _ => &[],
         }
     }

@@ -1,25 +1,23 @@
 //! Parser of USDA text: the part of the grammar that one layer needs.
 
 use std::fmt::Display;
+use std::rc::Rc;
 
-use super::layer::{Layer, Prim, Property, PropertyValue, Value};
+use super::layer::{Layer, Prim, Property, PropertyValue, Reference, Retiming, Value, VariantSet};
 use crate::ReadError;
 use crate::parse::text::{excerpt, number};
 
 /// Chosen: prims nested deeper are rejected; real scenes are far below.
-const GREATEST_DEPTH: usize = 64;
+pub(super) const GREATEST_DEPTH: usize = 64;
 
 /// Parses a layer.
 pub(super) fn parse(bytes: &[u8]) -> Result<Layer, ReadError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if !bytes.starts_with(b"#usda") && !bytes.starts_with(b"#sdf") {
-        // A binary layer gets a message of its own.
-        let why = if bytes.starts_with(b"PXR-USDC") {
-            "the file is binary USD; save it as text"
-        } else {
-            "the file does not begin with '#usda 1.0'"
-        };
-        return Err(ReadError::line(1, why));
+        return Err(ReadError::line(
+            1,
+            "the file begins neither with '#usda 1.0' nor as a binary layer or an archive",
+        ));
     }
 
     let mut parser = Parser { bytes, at: 0 };
@@ -33,7 +31,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Layer, ReadError> {
     while parser.has_more() {
         let word = parser.identifier(&"a prim")?;
         match word.as_str() {
-            "def" | "over" | "class" => layer.prims.push(parser.prim(word, 0)?),
+            "def" | "over" | "class" => layer.prims.push(Rc::new(parser.prim(word, 0)?)),
             "reorder" => parser.reorder()?,
             _ => return Err(parser.wrong_word(&word, &"'def', 'over' or 'class'")),
         }
@@ -159,6 +157,12 @@ impl Parser<'_> {
             ..Prim::default()
         };
 
+        self.body(&mut prim, depth)?;
+        Ok(prim)
+    }
+
+    /// The metadata and statements of a prim or variant.
+    fn body(&mut self, prim: &mut Prim, depth: usize) -> Result<(), ReadError> {
         self.space();
         if self.peek() == Some(b'(') {
             prim.metadata = self.metadata()?;
@@ -167,10 +171,9 @@ impl Parser<'_> {
         let what = format!("the body of prim '{}'", excerpt(prim.name.as_bytes()));
         self.expect(b'{', &what)?;
         while !self.accept(b'}') {
-            self.statement(&mut prim, depth, &what)?;
+            self.statement(prim, depth, &what)?;
         }
-
-        Ok(prim)
+        Ok(())
     }
 
     fn statement(
@@ -181,19 +184,40 @@ impl Parser<'_> {
     ) -> Result<(), ReadError> {
         let word = self.identifier(what)?;
         match word.as_str() {
-            "def" | "over" | "class" => prim.children.push(self.prim(word, depth + 1)?),
-            "reorder" => self.reorder()?,
-            "variantSet" => {
-                self.space();
-                self.string(&"the name of a variant set")?;
-                self.expect(b'=', &"'=' after a variant set")?;
-                self.balanced()?;
-                prim.has_variants = true;
+            "def" | "over" | "class" => {
+                let child = self.prim(word, depth + 1)?;
+                prim.children.push(Rc::new(child));
             }
+            "reorder" => self.reorder()?,
+            "variantSet" => prim.variant_sets.push(self.variant_set(depth)?),
             _ => prim.properties.push(self.property(word)?),
         }
 
         Ok(())
+    }
+
+    /// `"name" = { "variant" { … } … }`.
+    fn variant_set(&mut self, depth: usize) -> Result<VariantSet, ReadError> {
+        if depth >= GREATEST_DEPTH {
+            return Err(self.error(format!("prims are nested more than {GREATEST_DEPTH} deep")));
+        }
+
+        self.space();
+        let name = self.string(&"the name of a variant set")?;
+        self.expect(b'=', &"'=' after a variant set")?;
+        self.expect(b'{', &"the variants in braces")?;
+
+        let mut variants = Vec::new();
+        while !self.accept(b'}') {
+            let mut variant = Prim {
+                name: self.string(&"the name of a variant in quotes, or '}',")?,
+                ..Prim::default()
+            };
+            self.body(&mut variant, depth + 1)?;
+            variants.push(Rc::new(variant));
+        }
+
+        Ok(VariantSet { name, variants })
     }
 
     fn reorder(&mut self) -> Result<(), ReadError> {
@@ -302,20 +326,109 @@ impl Parser<'_> {
             }
 
             let mut key = self.identifier(&"a key of metadata, or ')',")?;
+            let mut adds = true;
             if matches!(
                 key.as_str(),
                 "add" | "append" | "prepend" | "delete" | "reorder"
             ) {
+                adds = !matches!(key.as_str(), "delete" | "reorder");
                 key = self.identifier(&"a key of metadata")?;
             }
 
             self.expect(b'=', &"'=' after a key of metadata")?;
-            let value = self.value()?;
-            entries.push((key, value));
+            let value = match key.as_str() {
+                "references" | "payload" | "subLayers" => self.references()?,
+                "variants" => self.selections()?,
+                _ => self.value()?,
+            };
+            if adds {
+                entries.push((key, value));
+            }
             self.accept(b',');
         }
 
         Ok(entries)
+    }
+
+    /// One reference, a list of references, or `None`.
+    fn references(&mut self) -> Result<Value, ReadError> {
+        self.space();
+        let mut references = Vec::new();
+        match self.peek() {
+            Some(b'@' | b'<') => references.push(self.reference()?),
+            Some(b'[') => {
+                self.expect(b'[', &"'['")?;
+                while !self.accept(b']') {
+                    references.push(self.reference()?);
+                    self.accept(b',');
+                }
+            }
+            _ => return self.value(),
+        }
+        Ok(Value::References(references))
+    }
+
+    /// `@layer@</prim> (offset = …; scale = …)`, of which each part but one may be missing.
+    fn reference(&mut self) -> Result<Reference, ReadError> {
+        self.space();
+        let asset = match self.peek() {
+            Some(b'@') => self.asset()?,
+            Some(b'<') => String::new(),
+            _ => return Err(self.wrong(&"a layer or prim to refer to")),
+        };
+
+        self.space();
+        let prim = match self.peek() {
+            Some(b'<') => self.until(b"<", b">", &"'>' of a path")?,
+            _ => String::new(),
+        };
+
+        let retiming = self.retiming()?;
+        Ok(Reference {
+            asset,
+            prim,
+            retiming,
+        })
+    }
+
+    /// `(offset = …; scale = …)` after a reference, if there is one.
+    fn retiming(&mut self) -> Result<Retiming, ReadError> {
+        let mut retiming = Retiming::default();
+        if !self.accept(b'(') {
+            return Ok(retiming);
+        }
+
+        while !self.accept(b')') {
+            let key = self.identifier(&"a key of a reference, or ')',")?;
+            self.expect(b'=', &"'=' after a key of a reference")?;
+            let value = self.value()?;
+            match (key.as_str(), value.number()) {
+                ("offset", Some(offset)) => retiming.offset = offset,
+                ("scale", Some(scale)) => retiming.scale = scale,
+                _ => {}
+            }
+            self.accept(b',');
+        }
+        Ok(retiming)
+    }
+
+    /// `{ string set = "variant" … }`.
+    fn selections(&mut self) -> Result<Value, ReadError> {
+        self.expect(b'{', &"the selected variants in braces")?;
+        let mut selections = Vec::new();
+        while !self.accept(b'}') {
+            self.identifier(&"the type 'string'")?;
+            self.space();
+            let set = match self.peek() {
+                Some(b'"' | b'\'') => self.string(&"the name of a variant set")?,
+                _ => self.identifier(&"the name of a variant set")?,
+            };
+            self.expect(b'=', &"'=' after a variant set")?;
+            self.space();
+            selections.push((set, self.string(&"the name of a variant in quotes")?));
+            self.accept(b',');
+        }
+        Ok(Value::Selections(selections))
     }
 
     fn value(&mut self) -> Result<Value, ReadError> {
@@ -324,10 +437,10 @@ impl Parser<'_> {
             Some(b'(') => {
                 let mut values = Vec::new();
                 let width = self.tuple(&mut values, 0)?;
-                Ok(Value::Numbers { width, values })
+                Ok(Value::list(width, values))
             }
             Some(b'[') => self.list(),
-            Some(b'{') => self.balanced().map(|()| Value::Dictionary),
+            Some(b'{') => self.balanced().map(|()| Value::Opaque),
             Some(byte) if is_text(byte) => self.text().map(Value::Text),
             Some(byte) if is_number(byte) => self.number(&"a number").map(Value::Number),
             _ => self.identifier(&"a value").map(word_value),
@@ -372,10 +485,7 @@ impl Parser<'_> {
         }
 
         match (values.is_empty(), texts.is_empty()) {
-            (_, true) => Ok(Value::Numbers {
-                width: width.max(1),
-                values,
-            }),
+            (_, true) => Ok(Value::list(width.max(1), values)),
             (true, false) => Ok(Value::Texts(texts)),
             (false, false) => Err(self.error("a list holds both numbers and texts")),
         }
@@ -426,29 +536,19 @@ impl Parser<'_> {
     fn text(&mut self) -> Result<String, ReadError> {
         match self.peek() {
             Some(b'<') => self.until(b"<", b">", &"'>' of a path"),
-            Some(b'@') => {
-                let marks: &[u8] = if self.bytes[self.at..].starts_with(b"@@@") {
-                    b"@@@"
-                } else {
-                    b"@"
-                };
-                let asset = self.until(marks, marks, &"'@' of an asset")?;
-
-                // A reference may continue with a prim of the asset and a time offset.
-                self.space();
-                if self.peek() == Some(b'<') {
-                    self.until(b"<", b">", &"'>' of a path")?;
-                    self.space();
-                }
-
-                if self.peek() == Some(b'(') {
-                    self.balanced()?;
-                }
-
-                Ok(asset)
-            }
+            Some(b'@') => self.asset(),
             _ => self.string(&"a text in quotes"),
         }
+    }
+
+    /// The path of a file, in `@` or `@@@`.
+    fn asset(&mut self) -> Result<String, ReadError> {
+        let marks: &[u8] = if self.bytes[self.at..].starts_with(b"@@@") {
+            b"@@@"
+        } else {
+            b"@"
+        };
+        self.until(marks, marks, &"'@' of an asset")
     }
 
     /// The text between two marks.

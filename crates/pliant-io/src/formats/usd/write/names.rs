@@ -75,6 +75,23 @@ impl PrimTree {
             .collect()
     }
 
+    /// The objects with their paths, in the order in which they are written.
+    pub(super) fn object_paths(&self) -> Vec<(usize, String)> {
+        let mut paths = Vec::new();
+        for child in &self.children {
+            child.add_paths("", &mut paths);
+        }
+        paths
+    }
+
+    fn add_paths(&self, above: &str, paths: &mut Vec<(usize, String)>) {
+        let path = format!("{above}/{}", self.name);
+        for child in &self.children {
+            child.add_paths(&path, paths);
+        }
+        paths.extend(self.object.map(|object| (object, path)));
+    }
+
     fn insert(&mut self, steps: &[&str], object: usize) {
         let [first, rest @ ..] = steps else { return };
         let known = if rest.is_empty() {
