@@ -445,7 +445,7 @@ fn buffers_and_images_in_other_files_are_put_into_the_file() {
         fn read(&self, uri: &str) -> Result<Vec<u8>, pliant_io::IoError> {
             match uri {
                 "body.bin" => Ok(self.0.clone()),
-                "face.png" => Ok(b"\x89PNG in a file".to_vec()),
+                "face.png" => Ok(b"\x89PNG\r\n\x1a\n in a file".to_vec()),
                 _ => NoFiles.read(uri),
             }
         }

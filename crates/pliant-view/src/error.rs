@@ -63,6 +63,12 @@ pub enum ViewError {
         /// The first such vertex.
         vertex: usize,
     },
+    /// An image that cannot be shown as a texture.
+    #[error("the image cannot be shown: {message}")]
+    Texture {
+        /// Why, and what to do.
+        message: String,
+    },
     /// The PNG encoder failed.
     #[error("the picture cannot be encoded as PNG: {0}")]
     Png(#[from] png::EncodingError),

@@ -25,7 +25,7 @@
 //! size that share nothing, so that the number of threads does not matter. The settings of the PNG
 //! encoder are fixed.
 //!
-//! The layers, from below: `color`, `image`, `text`; `camera` and `scene`; `raster` (which
+//! The layers, from below: `color`, `image`, `text`, `texture`, `pbr` (materials of files); `camera` and `scene`; `raster` (which
 //! primitive each sample sees) and `shading` (light on surfaces); `render`. `bake` (texture maps)
 //! and `contact_sheet` are the top layer.
 
@@ -37,12 +37,14 @@ mod error;
 mod image;
 mod look;
 mod min_max;
+mod pbr;
 mod raster;
 mod render;
 mod scene;
 mod shading;
 mod shot;
 mod text;
+mod texture;
 
 pub use bake::{BakeOptions, Baker, DetailMaps, HeightRange};
 pub use camera::{Camera, Framing, Projection, View};
@@ -51,9 +53,11 @@ pub use contact_sheet::{ContactSheet, turntable};
 pub use error::ViewError;
 pub use image::{Image, to_apng};
 pub use look::{Look, face_means};
+pub use pbr::{PbrMaterial, PbrPaint, Transparency};
 pub use render::{PreparedScene, render};
 pub use scene::{
     Backdrop, Ground, Marker, Material, Object, Paint, ScalarPaint, Scene, Stroke, Wire,
 };
 pub use shot::Shot;
 pub use text::{Anchor, Legend, LegendBar, TextStyle, draw_text, text_width};
+pub use texture::{TexelEncoding, Texture, TextureMap, TextureWrap};

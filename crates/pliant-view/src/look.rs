@@ -1,8 +1,12 @@
 //! The look of a mesh in a picture: paint, wire, and one number per vertex or face as colour.
 
+use std::sync::Arc;
+
 use pliant_mesh::Mesh;
 
-use crate::{Color, ColorMap, Legend, Material, Paint, ScalarPaint, ScalarRange, Scene, Wire};
+use crate::{
+    Color, ColorMap, Legend, Material, Paint, PbrPaint, ScalarPaint, ScalarRange, Scene, Wire,
+};
 
 /// How a mesh is painted.
 #[derive(Debug, Clone, Default)]
@@ -12,6 +16,7 @@ pub struct Look {
     scalar: Option<(Vec<f64>, String)>,
     range: Option<ScalarRange>,
     isolines: Option<f64>,
+    materials: Option<Arc<PbrPaint>>,
 }
 
 impl Look {
@@ -52,6 +57,12 @@ impl Look {
         Self { isolines, ..self }
     }
 
+    /// Shows the materials of the file, unless there are numbers to show.
+    #[must_use]
+    pub fn with_materials(self, materials: Option<Arc<PbrPaint>>) -> Self {
+        Self { materials, ..self }
+    }
+
     /// A scene of `mesh` in this look.
     #[must_use]
     pub fn scene(&self, mesh: &Mesh) -> Scene {
@@ -64,7 +75,11 @@ impl Look {
         }
 
         let Some((values, title)) = &self.scalar else {
-            return Scene::of(mesh, material.with_paint(own_paint(mesh)));
+            let paint = match &self.materials {
+                Some(materials) => Paint::Pbr(Arc::clone(materials)),
+                None => own_paint(mesh),
+            };
+            return Scene::of(mesh, material.with_paint(paint));
         };
 
         if values.len() == mesh.vertex_count() {

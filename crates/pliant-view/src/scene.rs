@@ -1,9 +1,11 @@
 //! The content of a picture: meshes with materials, strokes, markers, ground and background.
 
+use std::sync::Arc;
+
 use glam::DVec3;
 use pliant_mesh::{Bounds, Mesh};
 
-use crate::{Camera, Color, ColorMap, Framing, Legend, ScalarRange, View, ViewError};
+use crate::{Camera, Color, ColorMap, Framing, Legend, PbrPaint, ScalarRange, View, ViewError};
 
 /// The content of a picture.
 #[derive(Debug, Clone, Default)]
@@ -59,6 +61,8 @@ pub enum Paint {
     VertexScalar(ScalarPaint),
     /// One number per authored face.
     FaceScalar(ScalarPaint),
+    /// Materials with textures, as files have them.
+    Pbr(Arc<PbrPaint>),
 }
 
 /// Numbers on a surface, shown through a colour map.
@@ -219,6 +223,10 @@ impl Scene {
                     ("the list of vertex values", paint.values.len(), vertices)
                 }
                 Paint::FaceScalar(paint) => ("the list of face values", paint.values.len(), faces),
+                Paint::Pbr(paint) => {
+                    paint.check(mesh, vertices, faces)?;
+                    continue;
+                }
             };
 
             if found != expected {

@@ -40,7 +40,7 @@ pub(crate) fn wrong_ending_error(path: &Path, bytes: &[u8]) -> Option<ReadError>
 }
 
 fn format_of(bytes: &[u8]) -> Option<Format> {
-    const MAGIC_BYTES: [(&[u8], Format); 11] = [
+    const MAGIC_BYTES: [(&[u8], Format); 12] = [
         (b"glTF", Format::Glb),
         (b"Kaydara FBX Binary", Format::Fbx),
         (b"; FBX", Format::Fbx),

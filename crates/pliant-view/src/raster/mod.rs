@@ -14,10 +14,12 @@
 //! side only). Samples lie on a rank-1 lattice: no two share a row or column, so that
 //! near-horizontal and near-vertical edges have eight steps.
 //!
-//! `tile_bins` sorts primitives into tiles.
+//! `tile_bins` sorts primitives into tiles; `depth_peeling` draws translucent triangles in layers.
 
+mod depth_peeling;
 mod tile_bins;
 
+pub(crate) use self::depth_peeling::PeeledDepths;
 pub(crate) use self::tile_bins::TileBins;
 use crate::camera::projection::ScreenPoint;
 use crate::min_max::{greater, lesser};

@@ -11,14 +11,19 @@
 //! | `prepared_scene` | what all pictures of a scene share |
 //! | `screen_primitives` | triangles, strokes and markers on the screen |
 //! | `surface_shader` | the colour of a surface point |
+//! | `pbr_shader` | the colour of a textured surface point |
+//! | `translucent_layers` | masked and blended surfaces over opaque ones |
 
+mod pbr_shader;
 mod prepared_scene;
 mod screen_primitives;
 mod surface_shader;
+mod translucent_layers;
 
 use glam::{DVec3, Vec3};
 use pliant_linalg::parallel;
 
+use self::pbr_shader::Covered;
 pub use self::prepared_scene::PreparedScene;
 use self::screen_primitives::{Overlay, project_overlays, project_triangles};
 use self::surface_shader::SurfaceShader;
@@ -29,7 +34,7 @@ use crate::raster::{
     sample_position_in_pixel,
 };
 use crate::shading::{FloorShadow, KeyLight, LightSetup, tone};
-use crate::{Backdrop, Camera, Color, Ground, Image, Scene, ViewError};
+use crate::{Backdrop, Camera, Color, Ground, Image, Paint, Scene, Transparency, ViewError};
 
 /// Draws a scene once; for several pictures of one scene see [`PreparedScene`].
 pub fn render(scene: &Scene, camera: &Camera, size: [usize; 2]) -> Result<Image, ViewError> {
@@ -66,9 +71,23 @@ struct PictureRenderer<'a> {
     surfaces: SurfaceShader<'a>,
     floor: Option<FloorShadow>,
     triangles: Vec<ScreenTriangle>,
+    /// How each triangle is drawn; empty if all are opaque and seen from both sides.
+    kinds: Vec<TriangleKind>,
     capsules: Vec<(ScreenCapsule, Overlay)>,
     boxes: Vec<Option<PixelBox>>,
     bins: TileBins,
+}
+
+/// How a triangle is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TriangleKind {
+    Opaque,
+    /// Not at all: its back is seen, and it has only a front.
+    Culled,
+    /// Where its opacity is great enough.
+    Masked,
+    /// Mixed with what is behind it.
+    Blended,
 }
 
 impl<'a> PictureRenderer<'a> {
@@ -81,6 +100,7 @@ impl<'a> PictureRenderer<'a> {
             .map(|height| FloorShadow::cast(up, height, &prepared.ambient, &key));
         let surfaces = SurfaceShader::new(prepared, projection, lights, key);
         let triangles = project_triangles(prepared, &projection);
+        let kinds = triangle_kinds(prepared, &surfaces, &triangles);
         let capsules = project_overlays(prepared, &projection);
         let mut boxes = parallel::map(triangles.len(), 4096, |k| triangles[k].pixels(size));
 
@@ -95,6 +115,7 @@ impl<'a> PictureRenderer<'a> {
             surfaces,
             floor,
             triangles,
+            kinds,
             capsules,
             boxes,
             bins,
@@ -117,6 +138,9 @@ impl<'a> PictureRenderer<'a> {
             self.draw_members(&mut samples, members, outer);
         }
 
+        if self.has_layers(members) {
+            return self.layered_pixels(&samples, members);
+        }
         pixels.extend((0..TILE * TILE).map(|k| self.resolve(&samples, k).to_srgb8()));
         pixels
     }
@@ -129,8 +153,12 @@ impl<'a> PictureRenderer<'a> {
                 continue;
             };
 
+            let is_opaque = self
+                .kinds
+                .get(k)
+                .is_none_or(|&kind| kind == TriangleKind::Opaque);
             match self.triangles.get(k) {
-                Some(triangle) if triangle.faces_eye() == outer => {
+                Some(triangle) if triangle.faces_eye() == outer && is_opaque => {
                     samples.draw_triangle(triangle, pixel_box, member)
                 }
                 None if outer => samples.draw_capsule(
@@ -174,33 +202,41 @@ impl<'a> PictureRenderer<'a> {
         floor.along(from, along)
     }
 
-    /// The colour of a pixel: the mean of its samples. Samples of one smooth surface are shaded once.
+    /// The colour of a pixel: the mean of its samples.
     fn resolve(&self, samples: &TileSamples, pixel: usize) -> Color {
-        let seen = &samples.seen[pixel];
-        let depth = &samples.depth[pixel];
         let mut sum = Vec3::ZERO;
+        self.each_group(samples, pixel, |group, color| {
+            sum += color * group.count_ones() as f32;
+        });
+        Color(sum / SAMPLES as f32)
+    }
 
+    /// Samples of one smooth surface are shaded once: calls `add` with each such group and its
+    /// colour.
+    fn each_group(&self, samples: &TileSamples, pixel: usize, mut add: impl FnMut(u32, Vec3)) {
+        let seen = &samples.seen[pixel];
         // One bit for each sample that is not shaded yet.
         let mut left = (1_u32 << SAMPLES) - 1;
         while left != 0 {
-            let first = left.trailing_zeros() as usize;
-            // All samples that see the surface of the first one.
-            let mut group = 0_u32;
-            for k in first..SAMPLES {
-                let alike = seen[k] == seen[first]
-                    || self.see_one_surface(seen[first], seen[k], depth[first], depth[k]);
-                group |= u32::from(alike) << k;
-            }
-
-            group &= left;
+            let (first, group) = self.group_of(samples, pixel, left);
             left &= !group;
             let color = self.sample_color(samples.origin, pixel, seen[first], first);
-            let color = self.lined(color, samples, pixel, group);
-
-            sum += color * group.count_ones() as f32;
+            add(group, self.lined(color, samples, pixel, group));
         }
+    }
 
-        Color(sum / SAMPLES as f32)
+    /// The first of the samples that are `left`, and all of them that see its surface.
+    fn group_of(&self, samples: &TileSamples, pixel: usize, left: u32) -> (usize, u32) {
+        let seen = &samples.seen[pixel];
+        let depth = &samples.depth[pixel];
+        let first = left.trailing_zeros() as usize;
+        let mut group = 0_u32;
+        for k in first..SAMPLES {
+            let alike = seen[k] == seen[first]
+                || self.see_one_surface(seen[first], seen[k], depth[first], depth[k]);
+            group |= u32::from(alike) << k;
+        }
+        (first, group & left)
     }
 
     /// The colour of a group of samples under the lines of each triangle that they see.
@@ -268,13 +304,58 @@ impl<'a> PictureRenderer<'a> {
 
         let [x, y] = sample_position(origin, pixel, sample);
         match self.triangles.get(seen as usize) {
-            Some(triangle) => tone(self.surfaces.shade(triangle.source, x, y)),
+            Some(triangle) => self.surface_at(triangle.source, x, y).color,
             None => {
                 let (capsule, overlay) = &self.capsules[seen as usize - self.triangles.len()];
                 overlay_color(capsule, *overlay, [x, y])
             }
         }
     }
+
+    /// The colour of a triangle at a screen position.
+    fn surface_at(&self, source: u32, x: f64, y: f64) -> Covered {
+        match self.surfaces.pbr(source) {
+            Some(pbr) => self.surfaces.shade_pbr(pbr, source, x, y),
+            None => Covered {
+                color: tone(self.surfaces.shade(source, x, y)),
+                opacity: 1.0,
+            },
+        }
+    }
+
+    /// The colour and opacity of the triangle that a sample sees.
+    fn covered(&self, samples: &TileSamples, pixel: usize, sample: usize) -> Covered {
+        let [x, y] = sample_position(samples.origin, pixel, sample);
+        let seen = samples.seen[pixel][sample] as usize;
+        self.surface_at(self.triangles[seen].source, x, y)
+    }
+}
+
+/// How each triangle is drawn; empty if no object has materials.
+fn triangle_kinds(
+    prepared: &PreparedScene<'_>,
+    surfaces: &SurfaceShader<'_>,
+    triangles: &[ScreenTriangle],
+) -> Vec<TriangleKind> {
+    let mut objects = prepared.scene.objects.iter();
+    if !objects.any(|object| matches!(object.material.paint, Paint::Pbr(_))) {
+        return Vec::new();
+    }
+
+    parallel::map(triangles.len(), 4096, |k| {
+        let triangle = &triangles[k];
+        let Some((_, material)) = surfaces.pbr(triangle.source) else {
+            return TriangleKind::Opaque;
+        };
+        if !material.double_sided && !triangle.faces_eye() {
+            return TriangleKind::Culled;
+        }
+        match material.transparency {
+            Transparency::Opaque => TriangleKind::Opaque,
+            Transparency::Mask(_) => TriangleKind::Masked,
+            Transparency::Blend => TriangleKind::Blended,
+        }
+    })
 }
 
 /// The colour of the backdrop in each row, linear and encoded.

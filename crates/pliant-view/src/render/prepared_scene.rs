@@ -6,11 +6,12 @@
 
 use glam::{DVec3, Vec3};
 use pliant_linalg::parallel;
-use pliant_mesh::Bounds;
+use pliant_mesh::{Bounds, Mesh};
 
 use crate::camera::projection::{UnitSpace, is_usable, to_single};
+use crate::pbr::{PbrPaint, Transparency};
 use crate::shading::{AmbientOcclusion, Normals, Occluder};
-use crate::{Object, Scene, ViewError};
+use crate::{Object, Paint, Scene, ViewError};
 
 /// Chosen: on triangles with a longer edge, in radii of the scene, light is computed at each pixel.
 const COARSE_EDGE: f64 = 0.06;
@@ -36,6 +37,10 @@ pub(crate) struct PreparedObject {
     pub(crate) openness: Vec<f32>,
     /// For each triangle, whether it is small enough to interpolate light between its corners.
     pub(crate) fine: Vec<bool>,
+    /// The corners of each triangle, for a mesh with materials.
+    pub(crate) corners: Vec<[u32; 3]>,
+    /// The triangles that cast shadows, if not all do.
+    casting: Option<Vec<[u32; 3]>>,
     /// The index of the first triangle in the scene.
     pub(crate) first_triangle: u32,
 }
@@ -84,7 +89,10 @@ fn occluders<'a>(scene: &'a Scene, objects: &'a [PreparedObject]) -> Vec<Occlude
     pairs
         .map(|(object, prepared)| Occluder {
             positions: &prepared.single,
-            triangles: object.mesh.triangles(),
+            triangles: match &prepared.casting {
+                Some(casting) => casting,
+                None => object.mesh.triangles(),
+            },
         })
         .collect()
 }
@@ -99,7 +107,17 @@ impl PreparedObject {
             .collect();
 
         let single = positions.iter().map(|&p| to_single(p)).collect();
-        let normals = Normals::of(&object.mesh, &positions, object.material.crease_rad);
+        let mut normals = Normals::of(&object.mesh, &positions, object.material.crease_rad);
+        let mut corners = Vec::new();
+        let mut casting = None;
+        if let Paint::Pbr(paint) = &object.material.paint {
+            corners = triangle_corners(&object.mesh);
+            casting = casting_triangles(&object.mesh, paint);
+            if object.material.crease_rad > 0.0 {
+                take_authored_normals(&mut normals, &object.mesh, &corners);
+            }
+        }
+
         let triangles = object.mesh.triangles();
         let fine = parallel::map(triangles.len(), 4 * VERTICES_PER_TASK, |t| {
             is_fine(triangles[t].map(|v| positions[v as usize]))
@@ -111,6 +129,8 @@ impl PreparedObject {
             normals,
             openness: Vec::new(),
             fine,
+            corners,
+            casting,
             first_triangle,
         }
     }
@@ -126,4 +146,46 @@ fn is_fine([a, b, c]: [DVec3; 3]) -> bool {
         .max(b.distance_squared(c))
         .max(c.distance_squared(a));
     longest < COARSE_EDGE * COARSE_EDGE
+}
+
+/// The corners of each triangle, counted over the faces of the mesh.
+fn triangle_corners(mesh: &Mesh) -> Vec<[u32; 3]> {
+    let mut all = Vec::with_capacity(mesh.triangles().len());
+    for face in 0..mesh.face_count() {
+        let corners = mesh.face_corners(face);
+        // Faces are triangulated as fans from their first corner.
+        for k in corners.start + 1..corners.end.saturating_sub(1) {
+            all.push([corners.start as u32, k as u32, k as u32 + 1]);
+        }
+    }
+    all
+}
+
+/// The triangles that are not blended with what is behind them; `None` if that is all of them.
+fn casting_triangles(mesh: &Mesh, paint: &PbrPaint) -> Option<Vec<[u32; 3]>> {
+    let casts = |face: u32| {
+        let material = paint.material(face as usize);
+        material.is_none_or(|material| material.transparency != Transparency::Blend)
+    };
+    let faces = mesh.triangle_faces();
+    if faces.iter().all(|&face| casts(face)) {
+        return None;
+    }
+
+    let pairs = mesh.triangles().iter().zip(faces);
+    let casting = pairs.filter(|&(_, &face)| casts(face));
+    Some(casting.map(|(&triangle, _)| triangle).collect())
+}
+
+/// Replaces normals of corners by those of the file, where it has them.
+fn take_authored_normals(normals: &mut Normals, mesh: &Mesh, corners: &[[u32; 3]]) {
+    let Some(layer) = mesh.normals() else { return };
+    for (into, corners) in normals.corners.iter_mut().zip(corners) {
+        for (normal, &corner) in into.iter_mut().zip(corners) {
+            let authored = layer.corners[corner as usize].map(|k| layer.values[k as usize]);
+            if let Some(unit) = authored.and_then(|n| n.as_vec3().try_normalize()) {
+                *normal = unit;
+            }
+        }
+    }
 }

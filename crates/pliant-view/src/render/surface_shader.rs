@@ -22,9 +22,9 @@ use crate::{Color, ColorMap, Object, Paint, ScalarPaint, Wire};
 
 /// The colours of all surfaces in a picture.
 pub(crate) struct SurfaceShader<'a> {
-    scene: &'a PreparedScene<'a>,
+    pub(super) scene: &'a PreparedScene<'a>,
     projection: ScreenProjection,
-    lights: LightSetup,
+    pub(super) lights: LightSetup,
     key: KeyLight,
     /// The index of the first triangle of each object.
     first_triangles: Vec<u32>,
@@ -36,12 +36,12 @@ pub(crate) struct SurfaceShader<'a> {
 const LIT_AGREEMENT: f32 = 0.05;
 
 /// A point of a triangle.
-struct Hit<'a> {
+pub(super) struct Hit<'a> {
     index: usize,
-    object: &'a Object,
-    prepared: &'a PreparedObject,
-    triangle: usize,
-    weights: Vec3,
+    pub(super) object: &'a Object,
+    pub(super) prepared: &'a PreparedObject,
+    pub(super) triangle: usize,
+    pub(super) weights: Vec3,
     ray: (DVec3, DVec3),
 }
 
@@ -74,7 +74,7 @@ impl<'a> SurfaceShader<'a> {
         }
     }
 
-    fn object_of(&self, source: u32) -> usize {
+    pub(super) fn object_of(&self, source: u32) -> usize {
         self.first_triangles
             .partition_point(|&first| first <= source)
             - 1
@@ -90,11 +90,16 @@ impl<'a> SurfaceShader<'a> {
         let prepared = &self.scene.objects[object];
         let normal =
             |source: u32| prepared.normals.faces[(source - prepared.first_triangle) as usize];
-        // Colours of faces change at every edge.
-        let same_paint = !matches!(
-            self.scene.scene.objects[object].material.paint,
-            Paint::FaceColors(_) | Paint::FaceScalar(_)
-        );
+        let same_paint = match &self.scene.scene.objects[object].material.paint {
+            // Colours of faces change at every edge.
+            Paint::FaceColors(_) | Paint::FaceScalar(_) => false,
+            Paint::Pbr(paint) => {
+                let faces = self.scene.scene.objects[object].mesh.triangle_faces();
+                let face = |source: u32| faces[(source - prepared.first_triangle) as usize];
+                paint.of_face.get(face(a) as usize) == paint.of_face.get(face(b) as usize)
+            }
+            _ => true,
+        };
 
         same_paint && normal(a).dot(normal(b)) > 0.8
     }
@@ -103,20 +108,7 @@ impl<'a> SurfaceShader<'a> {
     pub(crate) fn shade(&self, source: u32, x: f64, y: f64) -> Vec3 {
         let hit = self.hit(source, x, y);
         let (normal, view, facing) = hit.frame();
-        let position = to_single(hit.position());
-        let open = match (hit.prepared.fine[hit.triangle], facing) {
-            (true, true) => hit.interpolate(|v| hit.prepared.openness[v]),
-            // Openness at vertices belongs to the front; the back is assumed half open.
-            (true, false) => 0.55,
-            (false, _) => self.scene.ambient.openness(position, normal),
-        };
-
-        let lit = if normal.dot(self.key.direction()) > 0.0 {
-            self.lit(&hit, position, normal, facing)
-        } else {
-            0.0
-        };
-
+        let (open, lit) = self.light_at(&hit, normal, facing);
         let point = ShadingPoint {
             normal,
             view,
@@ -135,6 +127,25 @@ impl<'a> SurfaceShader<'a> {
             .shade(self.painted(&hit, x, y).unwrap_or(plain).0, &point)
     }
 
+    /// Openness to light from all directions, and the visible fraction of the key light.
+    pub(super) fn light_at(&self, hit: &Hit<'_>, normal: Vec3, facing: bool) -> (f32, f32) {
+        let position = to_single(hit.position());
+        let open = match (hit.prepared.fine[hit.triangle], facing) {
+            (true, true) => hit.interpolate(|v| hit.prepared.openness[v]),
+            // Openness at vertices belongs to the front; the back is assumed half open.
+            (true, false) => 0.55,
+            (false, _) => self.scene.ambient.openness(position, normal),
+        };
+
+        let lit = if normal.dot(self.key.direction()) > 0.0 {
+            self.lit(hit, position, normal, facing)
+        } else {
+            0.0
+        };
+
+        (open, lit)
+    }
+
     /// The visible fraction of the key light: interpolated if the corners nearly agree, else computed
     /// at the point.
     fn lit(&self, hit: &Hit<'_>, position: Vec3, normal: Vec3, facing: bool) -> f32 {
@@ -150,7 +161,7 @@ impl<'a> SurfaceShader<'a> {
         }
     }
 
-    fn hit(&self, source: u32, x: f64, y: f64) -> Hit<'_> {
+    pub(super) fn hit(&self, source: u32, x: f64, y: f64) -> Hit<'_> {
         let index = self.object_of(source);
         let object = &self.scene.scene.objects[index];
         let prepared = &self.scene.objects[index];
@@ -171,7 +182,7 @@ impl<'a> SurfaceShader<'a> {
     fn painted(&self, hit: &Hit<'_>, x: f64, y: f64) -> Option<Color> {
         let face = hit.object.mesh.triangle_faces()[hit.triangle] as usize;
         match &hit.object.material.paint {
-            Paint::Plain => None,
+            Paint::Plain | Paint::Pbr(_) => None,
             Paint::VertexColors(colors) => {
                 let corners = hit.corners();
                 Some(Color(
@@ -214,7 +225,7 @@ impl<'a> SurfaceShader<'a> {
     }
 
     /// Barycentric coordinates of another screen position in the plane of the triangle, unclamped.
-    fn weights_at(&self, hit: &Hit<'_>, x: f64, y: f64) -> Vec3 {
+    pub(super) fn weights_at(&self, hit: &Hit<'_>, x: f64, y: f64) -> Vec3 {
         plane_barycentrics(
             self.projection.ray(x, y),
             hit_points(hit.object, hit.prepared, hit.triangle),
@@ -286,7 +297,11 @@ fn authored_edges(object: &Object, triangle: usize) -> [bool; 3] {
     [true, last, first]
 }
 
-fn hit_points(object: &Object, prepared: &PreparedObject, triangle: usize) -> [DVec3; 3] {
+pub(super) fn hit_points(
+    object: &Object,
+    prepared: &PreparedObject,
+    triangle: usize,
+) -> [DVec3; 3] {
     object.mesh.triangles()[triangle].map(|v| prepared.positions[v as usize])
 }
 
@@ -319,7 +334,7 @@ fn barycentrics(ray: (DVec3, DVec3), points: [DVec3; 3]) -> Vec3 {
 }
 
 impl Hit<'_> {
-    fn corners(&self) -> [usize; 3] {
+    pub(super) fn corners(&self) -> [usize; 3] {
         self.object.mesh.triangles()[self.triangle].map(|v| v as usize)
     }
 
@@ -337,7 +352,7 @@ impl Hit<'_> {
 
     /// The normal on the side of the eye, the direction towards the eye, and whether the outer side
     /// is seen.
-    fn frame(&self) -> (Vec3, Vec3, bool) {
+    pub(super) fn frame(&self) -> (Vec3, Vec3, bool) {
         let view = -to_single(self.ray.1).normalize_or(Vec3::NEG_Z);
         let facing = self.prepared.normals.faces[self.triangle].dot(view) >= 0.0;
         let [a, b, c] = self.prepared.normals.corners[self.triangle];

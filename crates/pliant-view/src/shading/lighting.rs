@@ -21,19 +21,19 @@ use crate::camera::Axes;
 /// The directions of the lamps, which follow the rotation of the camera about the up axis.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LightSetup {
-    up: Vec3,
+    pub(super) up: Vec3,
     pub(crate) key: Vec3,
-    fill: Vec3,
-    rim: Vec3,
+    pub(super) fill: Vec3,
+    pub(super) rim: Vec3,
 }
 
 /// Chosen: colours of the lamps and the sky in linear light, and strengths of highlight and rim.
-const KEY: Vec3 = Vec3::new(1.06, 1.0, 0.925);
-const FILL: Vec3 = Vec3::new(0.11, 0.13, 0.165);
+pub(super) const KEY: Vec3 = Vec3::new(1.06, 1.0, 0.925);
+pub(super) const FILL: Vec3 = Vec3::new(0.11, 0.13, 0.165);
 const SKY_ABOVE: Vec3 = Vec3::new(0.36, 0.385, 0.42);
 const SKY_BELOW: Vec3 = Vec3::new(0.19, 0.172, 0.165);
 const HIGHLIGHT: f32 = 0.12;
-const RIM: f32 = 0.7;
+pub(super) const RIM: f32 = 0.7;
 /// Chosen: occluded clay receives its own warm reflections.
 const BOUNCE: Vec3 = Vec3::new(0.16, 0.10, 0.07);
 
@@ -75,7 +75,20 @@ impl LightSetup {
             lit,
         } = *point;
 
-        // Diffuse light: sky, reflections, key and fill.
+        // Highlight (n·h)³² and rim light.
+        let half = (self.key + view).normalize_or_zero();
+        let gloss = fourth(fourth(square(normal.dot(half).max(0.0)))) * HIGHLIGHT * lit;
+        let outline = fourth(1.0 - normal.dot(view).clamp(0.0, 1.0));
+        let rim = outline * RIM * (normal.dot(self.rim).max(0.0)) * open;
+
+        self.diffuse(albedo, point) + Vec3::splat(gloss + rim)
+    }
+
+    /// Diffuse light: sky, reflections, key and fill.
+    pub(super) fn diffuse(&self, albedo: Vec3, point: &ShadingPoint) -> Vec3 {
+        let ShadingPoint {
+            normal, open, lit, ..
+        } = *point;
         let above = 0.5 + 0.5 * normal.dot(self.up);
         let sky = SKY_BELOW + (SKY_ABOVE - SKY_BELOW) * above;
         let bounce = albedo * BOUNCE * (1.0 - open);
@@ -83,22 +96,15 @@ impl LightSetup {
             + bounce
             + KEY * (normal.dot(self.key).max(0.0) * lit)
             + FILL * (normal.dot(self.fill).max(0.0) * open);
-
-        // Highlight (n·h)³² and rim light.
-        let half = (self.key + view).normalize_or_zero();
-        let gloss = fourth(fourth(square(normal.dot(half).max(0.0)))) * HIGHLIGHT * lit;
-        let outline = fourth(1.0 - normal.dot(view).clamp(0.0, 1.0));
-        let rim = outline * RIM * (normal.dot(self.rim).max(0.0)) * open;
-
-        albedo * light + Vec3::splat(gloss + rim)
+        albedo * light
     }
 }
 
-fn square(x: f32) -> f32 {
+pub(super) fn square(x: f32) -> f32 {
     x * x
 }
 
-fn fourth(x: f32) -> f32 {
+pub(super) fn fourth(x: f32) -> f32 {
     square(square(x))
 }
 

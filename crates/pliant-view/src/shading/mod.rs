@@ -3,6 +3,7 @@
 //! | module | concept |
 //! |---|---|
 //! | `lighting` | the lamps, the shading of a surface point, the tone curve |
+//! | `pbr_lighting` | the same lamps on metallic-roughness materials |
 //! | `normals` | normals that are smooth over forms and sharp at creases |
 //! | `height_map` | heights of a scene along a direction, for all shadows |
 //! | `key_light` | the main light and its soft shadow |
@@ -15,6 +16,7 @@ mod height_map;
 mod key_light;
 mod lighting;
 mod normals;
+mod pbr_lighting;
 
 pub(crate) use ambient_occlusion::AmbientOcclusion;
 pub(crate) use floor_shadow::FloorShadow;
@@ -22,3 +24,4 @@ pub(crate) use height_map::Occluder;
 pub(crate) use key_light::KeyLight;
 pub(crate) use lighting::{LightSetup, ShadingPoint, tone};
 pub(crate) use normals::Normals;
+pub(crate) use pbr_lighting::PbrPoint;

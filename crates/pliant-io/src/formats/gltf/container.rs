@@ -150,13 +150,13 @@ pub(super) fn data_uri(uri: &str) -> Option<Result<Vec<u8>, String>> {
     })
 }
 
-/// Bytes as a `data:` URI.
+/// Bytes of a buffer as a `data:` URI.
 pub(super) fn to_data_uri(bytes: &[u8]) -> String {
-    to_data_uri_of("application/octet-stream", bytes)
+    base64_uri("application/octet-stream", bytes)
 }
 
 /// Bytes of a media type as a `data:` URI.
-pub(super) fn to_data_uri_of(media_type: &str, bytes: &[u8]) -> String {
+pub(super) fn base64_uri(media_type: &str, bytes: &[u8]) -> String {
     let mut text = format!("data:{media_type};base64,");
     for group in bytes.chunks(3) {
         let word = group

@@ -14,6 +14,7 @@
 //! | `mesh` | polygons with their attributes |
 //! | `blend_channel` | blend channels → targets |
 //! | `skin` | clusters → the bones of each vertex |
+//! | `material` | materials and images |
 //! | `character` | the skeleton that several meshes share |
 //! | `cache` | point caches |
 //! | `clip` | animation stacks → clips |
@@ -25,6 +26,7 @@ mod character;
 mod clip;
 #[cfg(test)]
 mod evaluation_tests;
+mod material;
 mod mesh;
 mod node_pose;
 mod skin;
@@ -58,7 +60,10 @@ pub fn read(bytes: &[u8], files: &dyn FileProvider) -> Result<Asset, ReadError> 
         )));
     }
 
-    let placed = read_meshes(&scene, files, &budget, &mut asset)?;
+    let labels = material::labels(&scene);
+    material::read_materials(&scene, &labels, files, &mut asset);
+
+    let placed = read_meshes(&scene, &labels, files, &budget, &mut asset)?;
     for stack in &scene.anim_stacks {
         asset.clips.extend(clip::read(
             &scene,
@@ -76,6 +81,7 @@ pub fn read(bytes: &[u8], files: &dyn FileProvider) -> Result<Asset, ReadError> 
 /// Adds every mesh at its node to the asset.
 fn read_meshes<'a>(
     scene: &'a ufbx::Scene,
+    material_labels: &[String],
     files: &dyn FileProvider,
     budget: &Budget,
     asset: &mut Asset,
@@ -101,7 +107,14 @@ fn read_meshes<'a>(
         // The bones of a skinned mesh place it in the scene, its own node does not.
         let rest = affine(&node.geometry_to_world);
         let scene_from_mesh = skin.as_ref().map_or(rest, |skin| skin.scene_from_mesh);
-        let rig = mesh::read_rig(node, mesh, scene_from_mesh, budget, &mut asset.warnings)?;
+        let rig = mesh::read_rig(
+            node,
+            mesh,
+            scene_from_mesh,
+            material_labels,
+            budget,
+            &mut asset.warnings,
+        )?;
         let (rig, frames) = blend_channel::without_frames(rig, node)?;
         asset.objects.push(Object {
             path,
@@ -240,7 +253,7 @@ fn options(file_bytes: usize) -> LoadOpts<'static> {
         temp_allocator: limited(),
         result_allocator: limited(),
         file_format: FileFormat::Fbx,
-        ignore_embedded: true,
+        ignore_embedded: false,
         node_depth_limit: GREATEST_DEPTH,
         ..LoadOpts::default()
     }

@@ -38,9 +38,9 @@ use self::changes::ObjectChanges;
 pub(super) use self::package::Container;
 use super::container;
 use super::original::Original;
-use super::read::{Buffers, ReadScene, Scene, Source, open_document};
+use super::read::{Buffers, ReadScene, Scene, Source, material_labels, open_document};
 use super::write::{BufferBuilder, CAPABILITIES, FrameTargets};
-use crate::{Asset, EncodedAsset};
+use crate::{Asset, EncodedAsset, NoFiles};
 
 /// The original file of the asset with its changes; `None` if the asset was not read from glTF, or
 /// if it needs a new document.
@@ -51,10 +51,11 @@ pub(super) fn edit(asset: &Asset, container: Container) -> Option<EncodedAsset> 
     let source = Source {
         document: &document,
         buffers: Buffers::open(&document, &chunks, original).ok()?,
+        material_labels: material_labels(&document),
     };
 
     // The asset is compared with what its file says.
-    let mut before = Scene::read(&source).ok()?;
+    let mut before = Scene::read(&source, &NoFiles).ok()?;
     let (old, old_settings) = before.asset.with_flat_rigs();
     before.asset = old.into_owned();
     let left_out = CAPABILITIES.left_out_of(asset);

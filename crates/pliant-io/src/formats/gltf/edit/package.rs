@@ -6,7 +6,8 @@
 use serde_json::{Value, json};
 
 use crate::EncodedAsset;
-use crate::gltf::container::{self, to_data_uri, to_data_uri_of};
+use crate::asset::media_type_of;
+use crate::gltf::container::{self, base64_uri, to_data_uri};
 use crate::gltf::original::Original;
 use crate::gltf::read::Source;
 
@@ -141,33 +142,11 @@ fn embed_images(json: &mut Value, original: &Original, left_out: &mut Vec<String
         }
 
         match original.files.get(uri) {
-            Some(bytes) => image["uri"] = json!(to_data_uri_of(media_type(bytes), bytes)),
+            Some(bytes) => {
+                let media_type = media_type_of(bytes).unwrap_or("application/octet-stream");
+                image["uri"] = json!(base64_uri(media_type, bytes));
+            }
             None => left_out.push(format!("image '{uri}', whose file was not found")),
         }
-    }
-}
-
-/// The media type of an image by its first bytes.
-fn media_type(bytes: &[u8]) -> &'static str {
-    match bytes {
-        [0x89, b'P', b'N', b'G', ..] => "image/png",
-        [0xff, 0xd8, ..] => "image/jpeg",
-        [
-            b'R',
-            b'I',
-            b'F',
-            b'F',
-            _,
-            _,
-            _,
-            _,
-            b'W',
-            b'E',
-            b'B',
-            b'P',
-            ..,
-        ] => "image/webp",
-        [0xab, b'K', b'T', b'X', ..] => "image/ktx2",
-        _ => "application/octet-stream",
     }
 }

@@ -8,6 +8,8 @@ use crate::gltf::document::{self, Document, F32, I8, I16, U8, U16, U32};
 pub(in crate::formats::gltf) struct Source<'a> {
     pub(in crate::formats::gltf) document: &'a Document,
     pub(in crate::formats::gltf) buffers: Buffers<'a>,
+    /// The label of the faces of each material.
+    pub(in crate::formats::gltf) material_labels: Vec<String>,
 }
 
 /// Rows of numbers in bytes, checked to be complete.

@@ -12,6 +12,7 @@
 //! | `polygons` | triangles → the polygons of our own files |
 //! | `morph` | morph targets |
 //! | `mesh` | one glTF mesh → a rig with its seams |
+//! | `material` | materials, textures and images |
 //! | `nodes` | the node hierarchy and its transforms |
 //! | `skin` | joints and their bind pose |
 //! | `animation` | animations → clips, with key-frame curves and the frame grid |
@@ -22,6 +23,7 @@ mod accessor;
 mod animation;
 mod buffers;
 mod extras;
+mod material;
 mod mesh;
 mod meshopt;
 mod morph;
@@ -38,6 +40,7 @@ use serde_json::Value;
 
 pub(super) use self::accessor::Source;
 pub(super) use self::buffers::Buffers;
+pub(super) use self::material::labels as material_labels;
 pub(super) use self::nodes::NodeTree;
 pub(super) use self::primitive::read_primitives;
 pub(super) use self::scene::{PlacedMesh, ReadScene, Scene};
@@ -69,24 +72,15 @@ pub(crate) fn read_document(bytes: &[u8], files: &dyn FileProvider) -> Result<As
     let source = Source {
         document: &document,
         buffers,
+        material_labels: material::labels(&document),
     };
 
-    let asset = Scene::read(&source)?.asset;
-    record_images(&document, &files);
+    let asset = Scene::read(&source, &files)?.asset;
     let original = files.into_original(bytes);
     Ok(Asset {
         original: Some(Arc::new(original)),
         ..asset
     })
-}
-
-/// Reads the images in other files, so that a save keeps them. A missing one is no error.
-fn record_images(document: &Document, files: &RecordingFiles<'_>) {
-    for uri in document.images.iter().filter_map(|i| i.uri.as_ref()) {
-        if !uri.starts_with("data:") {
-            let _ = files.read(uri);
-        }
-    }
 }
 
 /// The document of a JSON text, of a supported version and with supported extensions.

@@ -7,6 +7,7 @@ use pliant_mesh::glam::DAffine3;
 use pliant_rig::{StoredSliders, Target};
 
 use super::accessor::Source;
+use super::material::Appearance;
 use super::mesh::MeshAssembly;
 use super::nodes::NodeTree;
 use super::primitive::StoredMesh;
@@ -15,7 +16,7 @@ use super::{animation, extras, morph};
 use crate::asset::check_file_order;
 use crate::gltf::document;
 use crate::gltf::extras::{DocumentExtras, parse};
-use crate::{Asset, Object, ReadError, UpAxis};
+use crate::{Asset, FileProvider, Object, ReadError, UpAxis};
 
 /// What animations and edits need to know about an object.
 pub(in crate::formats::gltf) struct PlacedMesh {
@@ -57,6 +58,7 @@ impl<'a> Scene<'a> {
     /// All meshes and clips of a document.
     pub(in crate::formats::gltf) fn read(
         source: &'a Source<'a>,
+        files: &dyn FileProvider,
     ) -> Result<ReadScene<'a>, ReadError> {
         let mut scene = Self {
             source,
@@ -66,7 +68,7 @@ impl<'a> Scene<'a> {
         };
 
         let (mut objects, placed) = scene.objects()?;
-        scene.warn_about_textures();
+        let appearance = Appearance::read(source, files, &mut scene.warnings)?;
         check_file_order(&mut objects);
 
         let clips = animation::read(
@@ -88,6 +90,8 @@ impl<'a> Scene<'a> {
             main_clip,
             up_axis: UpAxis::Y,
             meters_per_unit: Some(1.0),
+            materials: appearance.materials,
+            images: appearance.images,
             warnings: scene.warnings,
             ..Asset::default()
         };
@@ -282,14 +286,6 @@ impl<'a> Scene<'a> {
                 "mesh '{name}' is shown by {} nodes and was read at the first only",
                 nodes.len()
             ));
-        }
-    }
-
-    fn warn_about_textures(&mut self) {
-        let count = self.source.document.textures.len();
-        if count > 0 {
-            self.warnings
-                .push(format!("{count} texture(s) are not kept"));
         }
     }
 }

@@ -58,6 +58,11 @@ impl BufferBuilder {
         self.known_accessors + self.accessors.len() - 1
     }
 
+    /// The bytes of an image.
+    pub(super) fn image(&mut self, bytes: &[u8]) -> usize {
+        self.view(None, |buffer| buffer.extend_from_slice(bytes))
+    }
+
     /// A vertex attribute: one row of `N` numbers per vertex.
     pub(in crate::formats::gltf) fn attribute<const N: usize>(
         &mut self,

@@ -6,12 +6,14 @@
 //! | `nodes` | a node for each object, below nodes for its path |
 //! | `mesh_layout` | attributes of the stored vertices of one object |
 //! | `normal_changes` | how normals turn when a target moves vertices |
+//! | `material` | materials, textures and images |
 //! | `mesh` | one object → a glTF mesh with primitives and targets |
 //! | `skin` | joints as nodes, weights as attributes |
 //! | `animation` | clips → animations |
 
 mod animation;
 mod buffer_builder;
+mod material;
 mod mesh;
 mod mesh_layout;
 mod nodes;
@@ -24,6 +26,7 @@ use serde_json::{Value, json};
 
 pub(super) use self::animation::{ClipWriter, FrameTargets};
 pub(super) use self::buffer_builder::BufferBuilder;
+use self::material::{ImageStorage, MaterialWriter};
 pub(super) use self::mesh::mesh_extras;
 pub(super) use self::mesh_layout::MeshLayout;
 use self::skin::Skins;
@@ -45,7 +48,7 @@ pub fn write(asset: &Asset) -> EncodedAsset {
         return edited;
     }
 
-    let (mut document, bytes, left_out) = DocumentWriter::write(asset);
+    let (mut document, bytes, left_out) = DocumentWriter::write(asset, ImageStorage::Views);
     if !bytes.is_empty() {
         document.buffers = vec![Buffer {
             uri: None,
@@ -68,7 +71,7 @@ pub fn write_json(asset: &Asset) -> EncodedAsset {
         return edited;
     }
 
-    let (mut document, bytes, left_out) = DocumentWriter::write(asset);
+    let (mut document, bytes, left_out) = DocumentWriter::write(asset, ImageStorage::Text);
     if !bytes.is_empty() {
         document.buffers = vec![Buffer {
             uri: Some(to_data_uri(&bytes)),
@@ -94,14 +97,16 @@ struct DocumentWriter {
     document: Document,
     /// Materials that are written already, by their JSON.
     material_of: HashMap<String, usize>,
+    looks: MaterialWriter,
     left_out: Vec<String>,
 }
 
 impl DocumentWriter {
     /// The document without its buffer, the bytes of the buffer, and what was left out.
-    fn write(asset: &Asset) -> (Document, Vec<u8>, Vec<String>) {
+    fn write(asset: &Asset, storage: ImageStorage) -> (Document, Vec<u8>, Vec<String>) {
         let mut writer = Self {
             left_out: CAPABILITIES.left_out_of(asset),
+            looks: MaterialWriter::of(asset, storage),
             ..Self::default()
         };
         writer.document.asset = json!({ "version": "2.0", "generator": "pliant" });
