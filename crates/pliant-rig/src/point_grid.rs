@@ -80,6 +80,7 @@ fn updated(nearest: Option<Nearest>, index: u32, distance: f64) -> Nearest {
             distance,
             second: f64::INFINITY,
         },
+        // Of equally near points the first one, whatever the order of the cells.
         Some(known) if (distance, index) < (known.distance, known.index) => Nearest {
             index,
             distance,

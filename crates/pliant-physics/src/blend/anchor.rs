@@ -212,6 +212,7 @@ fn procrustes_mean(regions: &[Vec<DVec3>]) -> Result<(Vec<DVec3>, Vec<RigidMotio
             motions.push(RigidMotion::fit(&mean, region, None)?);
         }
 
+        // The next mean is that of the regions, moved back onto the present one.
         let mut aligned_mean = Vec::with_capacity(mean.len());
         for i in 0..mean.len() {
             let aligned = regions

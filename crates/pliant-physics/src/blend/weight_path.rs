@@ -71,6 +71,7 @@ impl WeightPath {
                 let last = last_frame(*shapes, *steps);
                 Box::new(
                     (0..=last)
+                        // The turning point is not repeated.
                         .chain((0..last).rev())
                         .map(|k| swept(*shapes, *steps, k)),
                 )

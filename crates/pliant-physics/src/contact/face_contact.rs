@@ -143,6 +143,7 @@ impl FaceContact {
         obstacles: &[(&Obstacle, &RigidMotion)],
         touches: impl Fn(usize, u32) -> bool + Sync,
     ) {
+        // Only a contact that pushes stays known.
         for (point, constraint) in self.points.values_mut().zip(constraints) {
             point.force = constraint.force(positions);
         }
@@ -150,6 +151,7 @@ impl FaceContact {
         let before = std::mem::take(&mut self.points);
         self.worst = 0.0;
         for (k, &(obstacle, placement)) in obstacles.iter().enumerate() {
+            // The vertices meet a thicker obstacle themselves.
             if obstacle.thickness() >= THIN * self.edge {
                 continue;
             }
@@ -159,6 +161,7 @@ impl FaceContact {
                     .get(&(k, face as u32))
                     .filter(|point| point.force > 0.0);
                 let corners = self.triangles[face];
+                // A corner in contact keeps the rest of its face out.
                 if known.is_none() && corners.iter().any(|&v| touches(k, v)) {
                     return None;
                 }

@@ -225,6 +225,7 @@ impl TouchJob {
         };
         let select_ms = began.elapsed().as_secs_f64() * 1e3;
 
+        // Invalid input is declined before the first frame.
         for &(vertex, _) in &self.pulls {
             mesh.require_vertex(vertex).map_err(PhysicsError::from)?;
         }

@@ -202,6 +202,7 @@ pub(crate) fn constants_of_nodes(
         share_constants(hinge, &mut all);
     }
 
+    // The others share no constraint with a soft node, so that any constants will do.
     all.into_iter()
         .map(|constants| constants.unwrap_or(of_patch[0]))
         .collect()

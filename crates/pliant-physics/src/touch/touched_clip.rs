@@ -82,6 +82,7 @@ impl TouchedClip {
     ) {
         let frame = self.frames.len();
         let soft = touch.region().vertices();
+        // Contact moves soft vertices out; only rigid ones stay inside and deserve a warning.
         let mut inside = 0;
         for (k, motion) in motions.iter().enumerate() {
             inside += deep_vertices(job, k, motion, touch.positions(), self.mean_edge)
@@ -94,6 +95,7 @@ impl TouchedClip {
 
         self.frames.push(touch.positions().to_vec());
         self.reports.push(report);
+        // A running mean needs no list of times.
         self.step_ms += (ms - self.step_ms) / self.frames.len() as f64;
     }
 

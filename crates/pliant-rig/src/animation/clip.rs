@@ -121,6 +121,7 @@ impl Clip {
 
         let k = at as usize;
         let t = at.fract();
+        // At the ends of the clip a frame is its own neighbour.
         let [a, b, c, d] =
             [k.saturating_sub(1), k, k + 1, (k + 2).min(last)].map(|k| &self.frames[k]);
 

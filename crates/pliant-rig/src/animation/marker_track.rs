@@ -124,6 +124,7 @@ impl MarkerTrack {
                 }
             }
 
+            // A gap may last to the end of the track.
             gaps.extend(first.map(|first| MarkerGap {
                 marker,
                 first,

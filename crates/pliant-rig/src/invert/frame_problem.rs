@@ -279,6 +279,7 @@ impl<'r> FrameProblem<'r> {
         let mut image = vec![0.0; shapes];
         for (shape, &value) in coefficients.iter().enumerate() {
             if value != 0.0 {
+                // Few shapes are active in one frame, and each costs a whole row.
                 let row = &frame.gram.matrix[shape * shapes..][..shapes];
                 add_scaled(&mut image, row, value);
             }
@@ -323,6 +324,7 @@ impl<'r> FrameProblem<'r> {
                 force[k] += entry.value * residual;
             }
         }
+        // The unknowns are `x = g w`, so derivatives by weights are divided by `g`.
         for (f, g) in force.iter_mut().zip(&self.extents) {
             *f /= g;
         }

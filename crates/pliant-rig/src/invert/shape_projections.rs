@@ -58,6 +58,7 @@ pub(super) struct FrameProjection {
 
 impl ShapeProjections {
     pub(super) fn of(rig: &Rig, areas: &[f64]) -> Self {
+        // A block of vertices needs only the shapes that move one of them.
         let block_count = areas.len().div_ceil(BLOCK);
         let mut entries: Vec<Vec<(u32, u16, Vec3)>> = vec![Vec::new(); block_count];
         for (shape, (vertices, deltas)) in rig.shapes().enumerate() {
@@ -127,6 +128,7 @@ impl ShapeProjections {
             frames.len()
         ];
 
+        // In the order of the blocks, so that threads do not change a bit.
         for (block, (sums, energies)) in parts.iter().enumerate() {
             for (frame, projection) in projections.iter_mut().enumerate() {
                 projection.energy += energies[frame];

@@ -224,6 +224,7 @@ impl Evaluator {
                 if !selected(start / BLOCK + k) {
                     continue;
                 }
+                // Tasks begin at blocks and blocks at tiles, since each size divides the one above.
                 let first_tile = (start + k * BLOCK) / TILE;
                 for (k, tile) in block.chunks_mut(TILE).enumerate() {
                     self.sum_tile(first_tile + k, coefficients, tile);

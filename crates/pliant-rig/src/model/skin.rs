@@ -58,6 +58,7 @@ impl Skin {
             let valid = own
                 .iter()
                 .all(|influence| (influence.bone as usize) < bone_count && influence.weight >= 0.0);
+            // A sum that is NaN passes the comparison.
             if !valid || (sum - 1.0).abs() > SUM_TOLERANCE || sum.is_nan() {
                 return Err(RigError::BadInfluences {
                     vertex,

@@ -118,6 +118,7 @@ impl SurfaceGram {
             is_present: vec![false; n],
         };
 
+        // One block serves all chunks: clearing it resets only the shapes that it met.
         for vertices in vertices.chunks(BLOCK) {
             self.gather(vertices, index_of, &mut block);
             block.add_products(&mut sum);

@@ -184,6 +184,7 @@ impl Lexicon {
     fn new(vocabulary: Vocabulary) -> Self {
         let names = vocabulary.names();
         let mut entries = Vec::with_capacity(names.len());
+        // Names before synonyms: the front of the list is that of `names`.
         for name in &names {
             entries.push(Entry::new(vocabulary, name, name));
         }

@@ -251,6 +251,7 @@ fn merges(sources: &[Source], unmatched: &[usize], unused: &[&Entry]) -> Vec<([u
             let halves = unmatched.iter().copied().filter(|&k| {
                 sources[k].has_sides(&[side]) && same_except_for_side(&sources[k], entry)
             });
+            // By name, so that the order of the sliders does not decide between several.
             halves.min_by_key(|&k| &sources[k].text)
         };
         if let (Some(left), Some(right)) = (half(Side::Left), half(Side::Right)) {

@@ -206,6 +206,7 @@ fn nearest_on_polyline(points: &[DVec3], position: DVec3) -> (DVec3, DVec3) {
     let mut parameter = 0.0;
 
     for (k, pair) in points.windows(2).enumerate() {
+        // A repeated point is a segment without direction; its start stands for it.
         let along = pair[1] - pair[0];
         let length_squared = along.length_squared();
         let s = if length_squared > 0.0 {

@@ -128,6 +128,7 @@ impl Residual {
     fn rotation_at(&self, v: usize, posed: &[DVec3], gradients: &[DMat3]) -> Option<DMat3> {
         let mesh = &self.bind.mesh;
         let triangles = mesh.topology().vertex_triangles().row(v);
+        // The rounded gradients of an unmoved surface would change the bits of the layer.
         let is_unchanged = triangles.iter().all(|&t| {
             let corners = mesh.triangles()[t as usize];
             corners
@@ -138,6 +139,7 @@ impl Residual {
             return None;
         }
 
+        // Weights by area: slivers around a vertex rotate more than its surface.
         let mut sum = DMat3::ZERO;
         for &t in triangles {
             sum += gradients[t as usize] * triangle_area(mesh.triangle_points(t as usize));

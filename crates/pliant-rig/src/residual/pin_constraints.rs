@@ -75,6 +75,7 @@ impl PinConstraints {
 /// The points that share vertices, directly or through others, in ascending lists.
 fn clusters(free: usize, points: &[PointWeights]) -> Vec<Vec<usize>> {
     let mut sets = DisjointSets::new(points.len());
+    // Points join the first point at each of their vertices, so no pair of points is compared.
     let mut first_point = vec![usize::MAX; free];
     for (k, weights) in points.iter().enumerate() {
         for &(vertex, _) in weights {
@@ -196,6 +197,7 @@ impl ClusterSystem {
             pivots.push((row, column));
         }
 
+        // Rows without a pivot have no weight left: other points imply them.
         let mut eliminations = Vec::with_capacity(pivots.len());
         for (row, column) in pivots {
             let mut others = nonzero(&self.weights[row], &self.vertices);

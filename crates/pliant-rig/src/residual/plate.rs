@@ -78,6 +78,7 @@ impl Plate {
             number_of[i] = k as u32;
         }
 
+        // The rim bends, too, although it does not move: that makes the slope there zero.
         let bent: Vec<usize> = bent.iter().map(|&v| patch.local(v)).collect();
         let mut plate = Self {
             starts: vec![0],

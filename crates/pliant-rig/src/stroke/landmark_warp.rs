@@ -243,6 +243,7 @@ fn best_rotation(p: &[DVec3], q: &[DVec3], span: Span) -> Result<DQuat, RigError
 
 fn best_scale(p: &[DVec3], q: &[DVec3], rotation: DQuat) -> Result<f64, RigError> {
     let size: f64 = p.iter().map(|p| p.length_squared()).sum();
+    // Landmarks at one place have no size that could be compared.
     if size == 0.0 {
         return Ok(1.0);
     }

@@ -52,6 +52,7 @@ fn distinct_points(points: &[[f64; 2]]) -> Result<Vec<DVec2>, RigError> {
     }
 
     let mut drawn: Vec<DVec2> = points.iter().map(|p| DVec2::from_array(*p)).collect();
+    // A pointer at rest repeats its position.
     drawn.dedup();
     if drawn.len() < 2 || path_length(&drawn) == 0.0 {
         return Err(RigError::TooShort {

@@ -96,6 +96,7 @@ impl MirrorPlane {
 
         let mut best: Option<(Self, f64)> = None;
         for candidate in (0..3).flat_map(|axis| candidates(mesh, axis)) {
+            // A fit to vertices may be worse for the surface than its start, so both are tested.
             for plane in [candidate, candidate.fitted(mesh, diagonal)] {
                 let Some((total, count)) = plane.total_distance(mesh, &index) else {
                     continue;

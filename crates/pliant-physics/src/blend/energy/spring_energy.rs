@@ -328,6 +328,7 @@ impl SpringEnergy {
             }
 
             let own = shifted_diagonal(diagonal, support.projector(v), shift);
+            // The columns of a row ascend.
             let at = row.partition_point(|entry| entry.0 < unknown as u32);
             row.insert(at, (unknown as u32, own));
             rows.push(&row);

@@ -167,6 +167,7 @@ impl Interior {
         let mut interior = Self::none(shapes.len());
         for component in &components {
             let filled = ComponentInterior::of(component, shapes, options, &mut tally)?;
+            // Inner points come after all surface vertices, component by component.
             let first = surface + interior.points[0].len() as u32;
             for tetrahedron in &filled.tetrahedra {
                 let global = tetrahedron.map(|v| component.global(v, first));
@@ -542,6 +543,7 @@ fn embed_in_all(
     local: Vec<Vec<DVec3>>,
     chosen: usize,
 ) -> Result<Vec<Vec<DVec3>>, PhysicsError> {
+    // Without inner points nothing is embedded.
     if points.len() == solid.surface.vertex_count() {
         return Ok(local);
     }

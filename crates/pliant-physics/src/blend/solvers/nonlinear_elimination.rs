@@ -67,10 +67,12 @@ fn worst(state: &Equilibrium<'_>, tolerance: f64) -> Option<Vec<u32>> {
             vertices.push(vertex);
         }
     }
+    // Many large forces are a problem of the whole shape.
     if vertices.len() > MOST {
         return None;
     }
 
+    // The forces on these vertices depend on where their neighbours go.
     for k in 0..vertices.len() {
         for (other, _) in state.energy.around(vertices[k] as usize) {
             if state.support.unknown_of(other).is_some() {

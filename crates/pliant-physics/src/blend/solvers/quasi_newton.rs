@@ -139,6 +139,7 @@ fn direction(
         shares.push(share);
     }
 
+    // The preconditioner is the initial inverse Hessian of the recursion, within the constraints.
     preconditioner.apply(&mut vector);
     state.support.project(&mut vector);
     for (pair, share) in memory.iter().zip(shares.iter().rev()) {

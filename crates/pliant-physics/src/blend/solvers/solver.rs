@@ -176,6 +176,7 @@ impl SolverState {
                 break;
             }
 
+            // The first factor may be of a state with inverted tetrahedra, and is soon out of date.
             let steps = if round == 0 {
                 FIRST_FACTOR_STEPS
             } else {

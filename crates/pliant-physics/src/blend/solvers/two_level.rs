@@ -141,6 +141,7 @@ impl GaussSeidel {
                 .blocks(v, &state.positions, Transverse::Projected)
             {
                 diagonal += block;
+                // A held neighbour stiffens the vertex, but has no column.
                 if let Some(column) = state.support.unknown_of(other) {
                     sweep.columns.push(column);
                     sweep.blocks.push(SymmetricBlock::of(&block));
@@ -346,6 +347,7 @@ fn coarse_blocks(
                 continue; // Added at its other end.
             }
 
+            // A constraint holds one end alone, so each end responds by itself.
             if is_constrained(vertex) || is_constrained(other) {
                 let respond =
                     |terms: &[(usize, DVec3)]| respond(modes, levers, state.support, terms);
@@ -408,6 +410,7 @@ fn respond(
             continue;
         };
 
+        // A vertex does not move in its constrained directions.
         let gradient = support.projector(vertex) * gradient;
         for at in modes.range(unknown as usize) {
             let (aggregate, share) = modes.shares()[at];

@@ -133,6 +133,7 @@ impl Blend {
         options.check(&shapes[0])?;
         report_progress(progress, "Filling the interior", 0.0)?;
 
+        // The energy of edges is that of the surface alone.
         let interior = match options.energy.lengths() {
             LengthTerm::Springs => Interior::fill(&all, &options.interior)?,
             LengthTerm::Edges => Interior::none(shapes.len()),
@@ -145,6 +146,7 @@ impl Blend {
         }
         let mut blend = Self::connect(&shapes[0], all_points, interior.tetrahedra(), options)?;
 
+        // Warnings in the order of the work.
         let mut warnings = interior.warnings().to_vec();
         warnings.append(&mut blend.warnings);
         blend.warnings = warnings;

@@ -103,6 +103,7 @@ impl ContactBlend {
         let mut round = 0;
         loop {
             round += 1;
+            // Exact forces would be wasted while the contacts still change.
             let mut tolerance = self.tolerance;
             let mut accuracy = SolveAccuracy::Full;
             if is_rough {
@@ -144,6 +145,7 @@ impl ContactBlend {
                 return Ok((report, is_enough));
             }
 
+            // A rough state without changes is solved once more, to the full tolerance.
             is_rough = is_rough && !settled && round < ROUGH_ROUNDS;
         }
     }

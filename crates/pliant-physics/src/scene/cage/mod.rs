@@ -439,6 +439,7 @@ impl Cage {
 impl BlendOptions {
     /// The same options on a cage: supports at cage vertices.
     pub(crate) fn on_cage(&self, binding: &Binding, nodes: usize) -> Self {
+        // Several vertices may lie at one cage vertex; sets name it once.
         let anchor: BTreeSet<usize> = self
             .anchor
             .iter()

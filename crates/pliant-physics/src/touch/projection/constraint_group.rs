@@ -100,6 +100,7 @@ pub(crate) fn sweep<const N: usize, const P: usize, const R: usize>(
             &mut group.multipliers,
         );
 
+        // No vertex is in two constraints of a group, so no result is overwritten.
         for corner in 0..N {
             scatter(
                 particles,

@@ -438,6 +438,7 @@ impl<'a> ContactSearch<'a> {
             false => box_around(face.corners.map(|v| now[v as usize])),
         };
 
+        // Faces in the order of the buckets, so that a search reads memory in sequence.
         let buckets = Buckets::new(&grid, &faces.iter().map(box_of).collect::<Vec<_>>());
         let faces: Vec<SkinFace> = buckets.order().iter().map(|&k| faces[k as usize]).collect();
         let facing_test = |face: &SkinFace| FacingTest {

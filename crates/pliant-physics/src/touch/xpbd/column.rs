@@ -98,6 +98,7 @@ impl Constraint<3, 7, 1> for Column {
         let [x, y, z, foot, inverse_volume, compliance, rest] = *parameters;
         let normal = Vectors { x, y, z };
         let compliance = compliance * self.inverse_square_time;
+        // The volume is area times height; each corner carries a third of the change of the height.
         let (area, [first, second, third]) = section(positions, normal);
         let height = height(positions, normal, foot);
         let lift = normal * (area * Lanes::splat(1.0 / 3.0));

@@ -96,6 +96,7 @@ impl PullRegion<'_> {
 
     /// Soft nodes within a distance of a soft vertex along edges between soft vertices (Dijkstra).
     fn within(&self, vertex: u32, reach: f64) -> Vec<(u32, f64)> {
+        // A pull does not reach across rigid skin.
         let soft_edges = |v: u32| {
             let row = self.topology.vertex_neighbors().row(v as usize);
             let from = self.rest[v as usize];

@@ -125,6 +125,7 @@ impl BoundedDrag {
         goal: &DragGoal<'_>,
         weights: &mut [f64],
     ) -> Alternative {
+        // The bounds are restored, so that both alternatives start from the same problem.
         let bounds = std::mem::replace(&mut self.bounds[excluded], EXCLUDED);
         let outcome = self.solve_debiased(goal, weights);
         self.bounds[excluded] = bounds;

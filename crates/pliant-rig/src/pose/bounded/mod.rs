@@ -295,6 +295,7 @@ impl Bounded {
             let Some(partner) = self.mirror.get(slider).copied().flatten() else {
                 continue;
             };
+            // A pair is met at both of its sliders, and counts at the first.
             if let Ok(column) = candidates.binary_search(&partner)
                 && column > row
             {

@@ -193,6 +193,7 @@ impl ElementTerms {
             return Vec::new();
         }
 
+        // Neighbours share elements; ascending, so that sums have a fixed order.
         let mut own = BTreeSet::new();
         for &v in vertices {
             own.extend(self.around(v as usize).iter().map(|(element, _)| *element));
@@ -241,6 +242,7 @@ impl ElementTerms {
     pub(crate) fn add_to(&self, positions: &[DVec3], nodes: &mut [Node]) -> f64 {
         let states = self.states(positions);
         if !self.elements.is_empty() {
+            // Each node gathers from its elements, so that no two threads write to one.
             parallel::for_each_chunk_mut(nodes, GRAIN, |start, chunk| {
                 for (k, node) in chunk.iter_mut().enumerate() {
                     for &(element, corner) in self.around(start + k) {
