@@ -4,8 +4,8 @@
 //!
 //! **Source.** OpenUSD, "Usdz File Format Specification"; PKWARE, "ZIP File Format Specification".
 //!
-//! **Departures.** Compressed and encrypted entries, and archives beyond 4 GiB, are declined. What
-//! is taken out may be no more than twice the archive, so that entries that overlap cannot multiply it.
+//! **Departures.** Compressed and encrypted entries, and archives beyond 4 GiB, are declined. No
+//! more than twice the size of the archive is read, so that entries that overlap cannot multiply it.
 
 use std::cell::Cell;
 

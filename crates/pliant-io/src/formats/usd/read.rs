@@ -24,8 +24,8 @@ pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
     read_document(bytes, &NoFiles)
 }
 
-/// Reads the meshes of a layer or an archive with their blend shapes and time samples; `files` opens
-/// the layers to which it refers.
+/// Reads the meshes of a layer or an archive with their blend shapes and time samples. Layers to
+/// which it refers come from `files`.
 pub(crate) fn read_document(bytes: &[u8], files: &dyn FileProvider) -> Result<Asset, ReadError> {
     if !bytes.starts_with(archive::MAGIC) {
         return read_scene(bytes, "", files);
