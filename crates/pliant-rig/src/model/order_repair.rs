@@ -31,8 +31,8 @@ use pliant_mesh::{Mesh, Rows, Topology};
 use super::vertex_order::RestEdges;
 use crate::point_grid::PointGrid;
 
-/// Displacements at the ends of an edge are alike if they differ by less than this part of the
-/// shortest edge at its ends. *Chosen*: half of the least difference that another order makes.
+/// Displacements at the ends of an edge are alike if they differ by less than this part of an edge
+/// length. *Chosen*: half of the least difference that another order makes.
 const ALIKE: f64 = 0.5;
 /// Another stored position is taken instead of the own one if it is nearer to the prediction by
 /// this factor.
@@ -89,19 +89,29 @@ impl VertexOrder {
             return Self::Equal;
         }
 
-        let mut growth = Growth::new(mesh, stored, edges.mean_lengths(), &torn);
-        if !growth.trust_largest_regions(&torn) {
-            return unknown_unless_empty(outliers);
-        }
-        growth.grow();
-        growth.fill();
-        growth.exchange();
-        growth.undo_useless_changes(if outliers.is_empty() {
+        // Of the orders that grow from both measures of alike displacements, the smoother one.
+        let least_gain = if outliers.is_empty() {
             MUCH_SMOOTHER
         } else {
             SMOOTHER
-        });
-        growth.result(&edges, outliers)
+        };
+        let mut smoothest: Option<(f64, Growth<'_>)> = None;
+        for alike in [Alike::MeanEdge, Alike::ShortestEdge] {
+            let mut growth = Growth::new(mesh, stored, edges.mean_lengths(), &torn);
+            growth.alike = alike;
+            if !growth.find_order(&torn, least_gain) {
+                continue;
+            }
+            let roughness = growth.roughness();
+            if smoothest.as_ref().is_none_or(|best| roughness < best.0) {
+                smoothest = Some((roughness, growth));
+            }
+        }
+
+        match smoothest {
+            Some((_, growth)) => growth.result(&edges, outliers),
+            None => unknown_unless_empty(outliers),
+        }
     }
 
     /// The positions of a shape in the order of the neutral.
@@ -114,6 +124,15 @@ impl VertexOrder {
             _ => stored.to_vec(),
         }
     }
+}
+
+/// The edge length by which displacements are alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Alike {
+    /// The mean one, for shapes that stretch the surface much.
+    MeanEdge,
+    /// The shortest one, for orders that move rings of vertices by one of their short edges.
+    ShortestEdge,
 }
 
 /// A queue entry: the vertex with the most certain position comes first.
@@ -129,9 +148,9 @@ struct Growth<'a> {
     rest: &'a [DVec3],
     stored: &'a [DVec3],
     lengths: &'a [f64],
-    /// The shortest edge at each vertex: on a ring of vertices, another order may move all of them
-    /// by one edge along the ring, which is short.
+    /// The shortest edge at each vertex.
     shortest: Vec<f64>,
+    alike: Alike,
     topology: &'a Topology,
     neighbors: &'a Rows,
     grid: PointGrid<'a>,
@@ -180,6 +199,7 @@ impl<'a> Growth<'a> {
             stored,
             lengths,
             shortest: (0..stored.len()).map(shortest_at).collect(),
+            alike: Alike::MeanEdge,
             topology,
             neighbors,
             grid: PointGrid::new(stored, reach),
@@ -192,7 +212,33 @@ impl<'a> Growth<'a> {
 
     /// Whether the positions `a` and `b` displace the vertices `v` and `w` alike.
     fn alike(&self, [v, w]: [usize; 2], [a, b]: [usize; 2]) -> bool {
-        self.difference([v, w], [a, b]) < ALIKE * self.shortest[v].min(self.shortest[w])
+        let length = match self.alike {
+            Alike::MeanEdge => self.lengths[v].max(self.lengths[w]),
+            Alike::ShortestEdge => self.shortest[v].min(self.shortest[w]),
+        };
+        self.difference([v, w], [a, b]) < ALIKE * length
+    }
+
+    /// Finds the order of all vertices; `false` if too few of them are certainly in order.
+    fn find_order(&mut self, torn: &[u32], least_gain: f64) -> bool {
+        if !self.trust_largest_regions(torn) {
+            return false;
+        }
+        self.grow();
+        self.fill();
+        self.exchange();
+        self.undo_useless_changes(least_gain);
+        true
+    }
+
+    /// The sum of the squared differences of displacements along all edges.
+    fn roughness(&self) -> f64 {
+        let squared = |&[v, w]: &[u32; 2]| {
+            let ends = [v as usize, w as usize];
+            let places = ends.map(|end| self.stored_of[end] as usize);
+            self.difference(ends, places).powi(2)
+        };
+        self.topology.edges().iter().map(squared).sum()
     }
 
     fn difference(&self, [v, w]: [usize; 2], [a, b]: [usize; 2]) -> f64 {

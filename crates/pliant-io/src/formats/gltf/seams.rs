@@ -108,9 +108,8 @@ impl Seams {
     pub(crate) fn for_mesh(&self, mesh: &Mesh) -> Self {
         let mut seams = Self::of(mesh);
         for material in &mut seams.materials {
-            let known = self.materials.iter();
-            let same = known.filter(|other| other["name"] == material["name"]);
-            if let Some(same) = same.last() {
+            let mut known = self.materials.iter();
+            if let Some(same) = known.find(|other| other["name"] == material["name"]) {
                 *material = same.clone();
             }
         }
