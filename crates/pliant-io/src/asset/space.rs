@@ -341,7 +341,7 @@ mod tests {
         }];
         let combination = Combination {
             name: "fix".into(),
-            drivers: vec![Driver::Slider(0)],
+            drivers: vec![Driver::Slider(0.into())],
             rule: Rule::Product,
             vertices: vec![0],
             deltas: vec![Vec3::X],

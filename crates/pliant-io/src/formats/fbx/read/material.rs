@@ -8,7 +8,8 @@
 //!
 //! **Departures.** Colours are taken as linear light. Roughness and metalness have textures of their
 //! own, which are not kept unless they are one image. A path of another machine is looked for
-//! beside the scene, and in the folder `textures`.
+//! beside the scene, and in the folder `textures`. A transparency of the Phong model is used if it is
+//! the image of the base colour, whose opacity it then is.
 
 use std::collections::HashMap;
 
@@ -51,7 +52,7 @@ pub(super) fn read_materials(
     let dropped = reader.dropped;
     if dropped > 0 {
         asset.warnings.push(format!(
-            "{dropped} texture(s) of roughness or metalness are not kept"
+            "{dropped} texture(s) of roughness, metalness or transparency are not kept"
         ));
     }
 }
@@ -128,9 +129,12 @@ impl MaterialReader<'_> {
 
         if is_same {
             material.alpha = AlphaMode::Blend;
-        } else if texture.is_some() {
+        } else if texture.is_some() && from.features.pbr.enabled {
             material.opacity_texture = texture;
             material.alpha = AlphaMode::Blend;
+        } else if texture.is_some() {
+            // Older models mean opacity or transparency, and do not say which.
+            self.dropped += 1;
         } else if alpha > 0.0 && alpha < 0.999 {
             material.base_color.w = alpha;
             material.alpha = AlphaMode::Blend;
