@@ -28,8 +28,8 @@ mod parse;
 mod save;
 
 pub use asset::{
-    Animation, Asset, MappedRig, Motion, Object, PlacementTrack, Shape, SkinBinding, SkinTrack,
-    UpAxis,
+    AlphaMode, Animation, Asset, ImageFile, MappedRig, Material, Motion, Object, PlacementTrack,
+    Shape, SkinBinding, SkinTrack, Texture, UpAxis, UvTransform, VertexColorUse, Wrap,
 };
 pub use error::{FilePosition, IoError, ReadError};
 pub use files::{FileProvider, NoFiles, read_file, write_files};

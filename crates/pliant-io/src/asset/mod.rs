@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `object` | one mesh with its targets, skin and storage order |
 //! | `animation` | a clip as files store it: shape, skin and placement of each object |
+//! | `material` | materials, textures and image files |
 //! | `merge` | all objects as one mesh or rig; one part of an asset |
 //! | `validation` | checks that everything fits together and is finite |
 //! | `point_clip`, `weight_clip`, `skin_clip` | an asset with a new clip |
@@ -16,6 +17,7 @@
 //! | `up_axis` | the axis that points up |
 
 mod animation;
+mod material;
 mod merge;
 mod object;
 mod point_clip;
@@ -30,6 +32,10 @@ use pliant_mesh::glam::DVec3;
 use pliant_rig::{Clip, Rig, RigError};
 
 pub use self::animation::{Animation, Motion, PlacementTrack, Shape};
+pub use self::material::{
+    AlphaMode, ImageFile, Material, Texture, UvTransform, VertexColorUse, Wrap,
+};
+pub(crate) use self::material::{distinct_names, media_type_of};
 pub(crate) use self::merge::check_file_order;
 pub use self::object::Object;
 pub use self::retarget::MappedRig;
@@ -50,6 +56,10 @@ pub struct Asset {
     pub objects: Vec<Object>,
     /// The clips, in file order.
     pub clips: Vec<Animation>,
+    /// The materials that face labels name; a label may have none.
+    pub materials: Vec<Material>,
+    /// The images that textures show.
+    pub images: Vec<ImageFile>,
     /// The axis that points up. Positions are as in the file, whichever axis it is.
     pub up_axis: UpAxis,
     /// How many metres one unit of the positions is, if the file says so.

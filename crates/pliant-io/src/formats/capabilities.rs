@@ -48,6 +48,8 @@ pub struct Capabilities {
     pub groups: bool,
     /// Materials of faces.
     pub materials: bool,
+    /// The look of materials: colours and textures.
+    pub textures: bool,
     /// Smoothing groups.
     pub smoothing: bool,
     /// Morph targets.
@@ -79,6 +81,7 @@ impl Capabilities {
         normals: true,
         groups: true,
         materials: true,
+        textures: true,
         smoothing: true,
         targets: true,
         in_betweens: true,
@@ -143,6 +146,14 @@ impl Capabilities {
         lost.add_unless(self.groups, groups, "group(s) of faces");
         let materials = greatest(asset, |mesh| mesh.materials().names.len());
         lost.add_unless(self.materials, materials, "material name(s)");
+
+        let textures = asset.materials.iter().map(|m| m.textures().count()).sum();
+        lost.add_unless(self.textures, textures, "texture(s)");
+        lost.add_unless(
+            self.textures,
+            asset.materials.len(),
+            "material(s) (colours and how they reflect light)",
+        );
 
         let smoothing = asset.objects.iter().map(|o| o.smoothing.names.len()).max();
         lost.add_unless(self.smoothing, smoothing.unwrap_or(0), "smoothing group(s)");

@@ -149,7 +149,7 @@ impl Format {
 
     pub(crate) fn reader(self) -> Option<Reader> {
         match self {
-            Self::Obj => Some(|bytes, _| Ok(obj::read(bytes)?)),
+            Self::Obj => Some(|bytes, files| Ok(obj::read_with_files(bytes, files)?)),
             Self::Off => Some(|bytes, _| Ok(off::read(bytes)?)),
             Self::Glb | Self::Gltf => Some(gltf::read_document),
             Self::Ply => Some(|bytes, _| Ok(ply::read(bytes)?)),

@@ -13,6 +13,7 @@ use crate::parse::budget::Budget;
 pub(super) fn read_rig(
     node: &ufbx::Node,
     mesh: &ufbx::Mesh,
+    material_labels: &[String],
     budget: &Budget,
     warnings: &mut Vec<String>,
 ) -> Result<Rig, ReadError> {
@@ -32,7 +33,7 @@ pub(super) fn read_rig(
             &node
                 .materials
                 .iter()
-                .map(|m| &*m.element.name)
+                .map(|m| label(m, material_labels))
                 .collect::<Vec<_>>(),
         ),
         groups: faces.labels(
@@ -73,6 +74,12 @@ pub(super) fn read_rig(
     let neutral = builder.build()?;
     let targets = read_targets(mesh, &scene_from_mesh, budget)?;
     Ok(Rig::new(neutral, targets)?)
+}
+
+/// The label of the faces of a material.
+fn label<'a>(material: &ufbx::Material, labels: &'a [String]) -> &'a str {
+    let known = labels.get(material.element.typed_id as usize);
+    known.map_or("", String::as_str)
 }
 
 /// The faces that are polygons.

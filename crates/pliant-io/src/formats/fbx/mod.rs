@@ -13,6 +13,7 @@
 //!
 //! | module | concept |
 //! |---|---|
+//! | `material` | materials and images |
 //! | `mesh` | polygons with their attributes |
 //! | `blend_channel` | blend channels → targets |
 //! | `cache` | point caches |
@@ -21,6 +22,7 @@
 mod blend_channel;
 mod cache;
 mod clip;
+mod material;
 mod mesh;
 #[cfg(test)]
 mod tests;
@@ -49,7 +51,10 @@ pub fn read(bytes: &[u8], files: &dyn FileProvider) -> Result<Asset, ReadError> 
         )));
     }
 
-    let placed = read_meshes(&scene, files, &budget, &mut asset)?;
+    let labels = material::labels(&scene);
+    material::read_materials(&scene, &labels, files, &mut asset);
+
+    let placed = read_meshes(&scene, &labels, files, &budget, &mut asset)?;
     for stack in &scene.anim_stacks {
         asset.clips.extend(clip::read(
             &scene,
@@ -76,6 +81,7 @@ pub fn read(bytes: &[u8], files: &dyn FileProvider) -> Result<Asset, ReadError> 
 /// Adds every mesh at its node to the asset.
 fn read_meshes<'a>(
     scene: &'a ufbx::Scene,
+    material_labels: &[String],
     files: &dyn FileProvider,
     budget: &Budget,
     asset: &mut Asset,
@@ -87,7 +93,7 @@ fn read_meshes<'a>(
         let path = path(node);
         budget.spend(path.len(), "the names of the nodes")?;
 
-        let rig = mesh::read_rig(node, mesh, budget, &mut asset.warnings)?;
+        let rig = mesh::read_rig(node, mesh, material_labels, budget, &mut asset.warnings)?;
         asset.objects.push(Object {
             path,
             ..Object::new(rig)
@@ -143,7 +149,7 @@ fn options(file_bytes: usize) -> LoadOpts<'static> {
         temp_allocator: limited(),
         result_allocator: limited(),
         file_format: FileFormat::Fbx,
-        ignore_embedded: true,
+        ignore_embedded: false,
         node_depth_limit: GREATEST_DEPTH,
         ..LoadOpts::default()
     }

@@ -145,9 +145,14 @@ pub(super) fn data_uri(uri: &str) -> Option<Result<Vec<u8>, String>> {
     })
 }
 
-/// Bytes as a `data:` URI.
+/// Bytes of a buffer as a `data:` URI.
 pub(super) fn to_data_uri(bytes: &[u8]) -> String {
-    let mut text = String::from("data:application/octet-stream;base64,");
+    base64_uri("application/octet-stream", bytes)
+}
+
+/// Bytes of a media type as a `data:` URI.
+pub(super) fn base64_uri(media_type: &str, bytes: &[u8]) -> String {
+    let mut text = format!("data:{media_type};base64,");
     for group in bytes.chunks(3) {
         let word = group
             .iter()

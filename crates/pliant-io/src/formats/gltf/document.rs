@@ -2,7 +2,7 @@
 //!
 //! The crate has its own types because closed enumerations and required fields would reject files
 //! for parts that nobody needs. **What has no field here is dropped on reading**: cameras, lights,
-//! textures, images, samplers, extensions, and the `extras` of nodes, scenes and materials. A
+//! extensions, and the `extras` of nodes and scenes. A
 //! lossless round trip has to keep the original JSON next to this document.
 //!
 //! **Source.** "glTF 2.0 Specification", chapter 5 (properties reference).
@@ -60,8 +60,14 @@ pub(super) struct Document {
     pub(super) buffers: Vec<Buffer>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) extensions_required: Vec<String>,
-    #[serde(default, skip_serializing)]
-    pub(super) textures: Vec<serde::de::IgnoredAny>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) extensions_used: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) textures: Vec<Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) images: Vec<Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) samplers: Vec<Value>,
 }
 
 /// A scene: its root nodes.

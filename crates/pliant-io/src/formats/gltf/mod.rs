@@ -17,8 +17,8 @@
 //! **Departures.** The document is parsed with types of this crate. They accept what the published
 //! schema accepts and reject only what cannot be used; other readers reject a whole file for a part
 //! that nobody needs. Every size is checked against the available bytes before memory is allocated.
-//! A mesh that several nodes show is read at the first node only. Cameras, lights, tangents and
-//! textures are not read. The neutral of a mesh is its shape at weights zero and in its bind pose,
+//! A mesh that several nodes show is read at the first node only. Cameras, lights and
+//! tangents are not read. The neutral of a mesh is its shape at weights zero and in its bind pose,
 //! even if the file rests at other weights or in another pose.
 //!
 //! # Where to find what

@@ -14,14 +14,17 @@
 //! | module | concept |
 //! |---|---|
 //! | `read` | lines → lists of positions, UVs, normals and faces |
+//! | `mtl_read`, `mtl_write` | materials and their images, in files beside |
 //! | `objects` | the lists, split into objects |
 //! | `write` | objects → lines |
 
+mod mtl_read;
+mod mtl_write;
 mod objects;
 mod read;
 mod write;
 
-pub use read::read;
+pub use read::{read, read_with_files};
 pub use write::{CAPABILITIES, write};
 
 #[cfg(test)]

@@ -5,11 +5,19 @@ use std::collections::{BTreeMap, HashMap};
 use pliant_mesh::glam::{DVec2, DVec3, DVec4};
 use pliant_mesh::{CornerLayer, FaceLabels, MeshBuilder, VertexLayer};
 
-use super::objects;
+use super::{mtl_read, objects};
 use crate::parse::text::{Lines, Words, excerpt, number};
-use crate::{Asset, ReadError};
+use crate::{Asset, FileProvider, ReadError};
 
-/// Reads all objects of a file.
+/// Reads all objects of a file with the materials and images that `files` opens. Missing files are
+/// warnings.
+pub fn read_with_files(bytes: &[u8], files: &dyn FileProvider) -> Result<Asset, ReadError> {
+    let mut asset = read(bytes)?;
+    mtl_read::read_libraries(&mut asset, files);
+    Ok(asset)
+}
+
+/// Reads all objects of a file, without the files to which it refers.
 pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
     let mut scan = Scan::default();
     let mut lines = Lines::of(bytes);

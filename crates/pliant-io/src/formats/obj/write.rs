@@ -2,6 +2,7 @@
 
 use pliant_mesh::{CornerLayer, FaceLabels, Mesh};
 
+use super::mtl_write::Library;
 use crate::parse::text::push_number;
 use crate::{Asset, Capabilities, EncodedAsset, Object, UpAxes};
 
@@ -15,6 +16,7 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     normals: true,
     groups: true,
     materials: true,
+    textures: true,
     smoothing: true,
     targets: false,
     in_betweens: false,
@@ -34,7 +36,8 @@ pub fn write(asset: &Asset) -> EncodedAsset {
         ..Writer::default()
     };
 
-    writer.libraries(asset);
+    let library = Library::of(asset);
+    writer.libraries(asset, library.name.as_deref());
 
     // If the vertices of the objects follow each other, each object is written with its own.
     let mut indices = writer.file_indices.iter().flatten().enumerate();
@@ -48,8 +51,8 @@ pub fn write(asset: &Asset) -> EncodedAsset {
 
     EncodedAsset {
         bytes: writer.out,
-        left_out: CAPABILITIES.left_out_of(asset),
-        ..EncodedAsset::default()
+        sidecar_files: library.files,
+        left_out: [CAPABILITIES.left_out_of(asset), library.left_out].concat(),
     }
 }
 
@@ -68,8 +71,12 @@ struct Writer {
 }
 
 impl Writer {
-    fn libraries(&mut self, asset: &Asset) {
+    /// The libraries that the meshes name; the first under the name of the file that is written.
+    fn libraries(&mut self, asset: &Asset, written: Option<&str>) {
         let mut known: Vec<&str> = Vec::new();
+        if let Some(name) = written {
+            self.keyword("mtllib", name);
+        }
         for library in asset
             .objects
             .iter()
@@ -77,7 +84,10 @@ impl Writer {
         {
             if !known.contains(&library.as_str()) {
                 known.push(library);
-                self.keyword("mtllib", library);
+                // The first one is the library that is written.
+                if written.is_none() || known.len() > 1 {
+                    self.keyword("mtllib", library);
+                }
             }
         }
     }

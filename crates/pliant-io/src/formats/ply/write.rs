@@ -15,6 +15,7 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     normals: true,
     groups: false,
     materials: false,
+    textures: false,
     smoothing: false,
     targets: false,
     in_betweens: false,

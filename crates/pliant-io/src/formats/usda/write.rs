@@ -18,6 +18,7 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     normals: true,
     groups: true,
     materials: true,
+    textures: false,
     smoothing: false,
     targets: true,
     in_betweens: true,

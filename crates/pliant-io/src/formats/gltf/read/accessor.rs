@@ -8,6 +8,8 @@ use crate::gltf::document::{self, Document, F32, I8, I16, U8, U16, U32};
 pub(super) struct Source<'a> {
     pub(super) document: &'a Document,
     pub(super) buffers: Buffers<'a>,
+    /// The label of the faces of each material.
+    pub(super) material_labels: Vec<String>,
 }
 
 /// Rows of numbers in bytes, checked to be complete.

@@ -160,10 +160,7 @@ impl<'a> MeshAssembly<'a> {
     fn material_labels(&self, polygons: &Polygons) -> FaceLabels {
         let name_of_part = |part: u32| {
             let material = self.stored.parts[part as usize].material;
-            material
-                .and_then(|k| self.source.document.materials[k].get("name"))
-                .and_then(Value::as_str)
-                .unwrap_or_default()
+            material.map_or("", |k| self.source.material_labels[k].as_str())
         };
 
         let labels = FaceLabels::from_names(polygons.parts.iter().map(|&part| name_of_part(part)));

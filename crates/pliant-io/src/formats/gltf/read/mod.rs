@@ -12,6 +12,7 @@
 //! | `polygons` | triangles → the polygons of our own files |
 //! | `morph` | morph targets |
 //! | `mesh` | one glTF mesh → a rig with its seams |
+//! | `material` | materials, textures and images |
 //! | `nodes` | the node hierarchy and its transforms |
 //! | `skin` | joints and their bind pose |
 //! | `animation` | animations → clips, with key-frame curves and the frame grid |
@@ -22,6 +23,7 @@ mod accessor;
 mod animation;
 mod buffers;
 mod extras;
+mod material;
 mod mesh;
 mod meshopt;
 mod morph;
@@ -65,9 +67,10 @@ pub(crate) fn read_document(bytes: &[u8], files: &dyn FileProvider) -> Result<As
     let source = Source {
         document: &document,
         buffers,
+        material_labels: material::labels(&document),
     };
 
-    Ok(Scene::read(&source)?)
+    Ok(Scene::read(&source, files)?)
 }
 
 fn parse(json: &[u8]) -> Result<Document, ReadError> {

@@ -7,6 +7,7 @@ use pliant_mesh::glam::DAffine3;
 use pliant_rig::Target;
 
 use super::accessor::Source;
+use super::material::Appearance;
 use super::mesh::MeshAssembly;
 use super::nodes::NodeTree;
 use super::primitive::StoredMesh;
@@ -14,7 +15,7 @@ use super::skin::BoundSkin;
 use super::{animation, extras, morph};
 use crate::asset::check_file_order;
 use crate::gltf::document;
-use crate::{Asset, Object, ReadError};
+use crate::{Asset, FileProvider, Object, ReadError};
 
 /// What animations need to know about an object.
 pub(super) struct PlacedMesh {
@@ -40,7 +41,10 @@ pub(super) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     /// All meshes and clips of a document.
-    pub(super) fn read(source: &'a Source<'a>) -> Result<Asset, ReadError> {
+    pub(super) fn read(
+        source: &'a Source<'a>,
+        files: &dyn FileProvider,
+    ) -> Result<Asset, ReadError> {
         let mut scene = Self {
             source,
             nodes: NodeTree::of(source.document)?,
@@ -49,7 +53,7 @@ impl<'a> Scene<'a> {
         };
 
         let (mut objects, placed) = scene.objects()?;
-        scene.warn_about_textures();
+        let appearance = Appearance::read(source, files, &mut scene.warnings)?;
         check_file_order(&mut objects);
 
         let clips = animation::read(
@@ -64,6 +68,8 @@ impl<'a> Scene<'a> {
         Ok(Asset {
             objects,
             clips,
+            materials: appearance.materials,
+            images: appearance.images,
             warnings: scene.warnings,
             ..Asset::default()
         })
@@ -243,14 +249,6 @@ impl<'a> Scene<'a> {
                 "mesh '{name}' is shown by {} nodes and was read at the first only",
                 nodes.len()
             ));
-        }
-    }
-
-    fn warn_about_textures(&mut self) {
-        let count = self.source.document.textures.len();
-        if count > 0 {
-            self.warnings
-                .push(format!("{count} texture(s) are not kept"));
         }
     }
 }

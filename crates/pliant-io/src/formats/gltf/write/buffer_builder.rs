@@ -46,6 +46,11 @@ impl BufferBuilder {
         self.accessors.len() - 1
     }
 
+    /// The bytes of an image.
+    pub(super) fn image(&mut self, bytes: &[u8]) -> usize {
+        self.view(None, |buffer| buffer.extend_from_slice(bytes))
+    }
+
     /// A vertex attribute: one row of `N` numbers per vertex.
     pub(super) fn attribute<const N: usize>(&mut self, rows: &[[f32; N]]) -> usize {
         let view = self.view(Some(VERTICES), |bytes| push_rows(bytes, rows));

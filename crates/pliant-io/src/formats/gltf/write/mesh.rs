@@ -111,7 +111,11 @@ impl DocumentWriter {
                 (Some(self.buffer.triangles(&indices, block.count)), None)
             };
 
-            let material = part.material.map(|k| self.material(&seams.materials[k]));
+            let label = faces.first();
+            let label = label.and_then(|&face| layout.mesh.materials().of(face as usize));
+            let material = part
+                .material
+                .map(|k| self.labelled_material(label, &seams.materials[k]));
             primitives.push(Primitive {
                 attributes: attributes[part.block].clone(),
                 indices,

@@ -5,12 +5,14 @@
 //! | `buffer_builder` | accessors, buffer views and the bytes of the one buffer |
 //! | `nodes` | a node for each object, below nodes for its path |
 //! | `mesh_layout` | attributes of the stored vertices of one object |
+//! | `material` | materials, textures and images |
 //! | `mesh` | one object → a glTF mesh with primitives and targets |
 //! | `skin` | joints as nodes, weights as attributes |
 //! | `animation` | clips → animations |
 
 mod animation;
 mod buffer_builder;
+mod material;
 mod mesh;
 mod mesh_layout;
 mod nodes;
@@ -22,6 +24,7 @@ use serde_json::{Value, json};
 
 use self::animation::FrameTargets;
 use self::buffer_builder::BufferBuilder;
+use self::material::{ImageStorage, MaterialWriter};
 use self::skin::{Skins, with_playable_motions};
 use crate::gltf::container::{pack, to_data_uri};
 use crate::gltf::document::{Buffer, Document};
@@ -37,7 +40,7 @@ pub const CAPABILITIES: Capabilities = Capabilities {
 /// The asset as a GLB.
 #[must_use]
 pub fn write(asset: &Asset) -> EncodedAsset {
-    let (mut document, bytes, left_out) = DocumentWriter::write(asset);
+    let (mut document, bytes, left_out) = DocumentWriter::write(asset, ImageStorage::Views);
     if !bytes.is_empty() {
         document.buffers = vec![Buffer {
             uri: None,
@@ -55,7 +58,7 @@ pub fn write(asset: &Asset) -> EncodedAsset {
 /// The asset as a JSON text with its buffer inside, as a `data:` URI.
 #[must_use]
 pub fn write_json(asset: &Asset) -> EncodedAsset {
-    let (mut document, bytes, left_out) = DocumentWriter::write(asset);
+    let (mut document, bytes, left_out) = DocumentWriter::write(asset, ImageStorage::Text);
     if !bytes.is_empty() {
         document.buffers = vec![Buffer {
             uri: Some(to_data_uri(&bytes)),
@@ -81,14 +84,16 @@ struct DocumentWriter {
     document: Document,
     /// Materials that are written already, by their JSON.
     material_of: HashMap<String, usize>,
+    looks: MaterialWriter,
     left_out: Vec<String>,
 }
 
 impl DocumentWriter {
     /// The document without its buffer, the bytes of the buffer, and what was left out.
-    fn write(asset: &Asset) -> (Document, Vec<u8>, Vec<String>) {
+    fn write(asset: &Asset, storage: ImageStorage) -> (Document, Vec<u8>, Vec<String>) {
         let mut writer = Self {
             left_out: CAPABILITIES.left_out_of(asset),
+            looks: MaterialWriter::of(asset, storage),
             ..Self::default()
         };
         writer.document.asset = json!({ "version": "2.0", "generator": "pliant" });
