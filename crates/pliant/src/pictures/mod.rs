@@ -1,9 +1,12 @@
 //! Pictures of meshes and markers.
 //!
 //! - [`Look`] and [`Shot`] (from `pliant-view`): how a mesh is painted, and from where it is seen.
+//! - [`materials`]: the materials of an asset as paint.
 //! - [`marker_picture`]: markers on the two meshes that they join.
 
 mod marker_picture;
+mod materials;
 
 pub use marker_picture::{MarkerPictureError, marker_picture};
+pub use materials::materials;
 pub use pliant_view::{Look, Shot};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use pliant::pictures::{Look, Shot};
+use pliant::pictures::{Look, Shot, materials};
 use pliant_io::{Asset, npy};
 use pliant_mesh::Mesh;
 use pliant_rig::Clip;
@@ -22,6 +22,9 @@ const EXAMPLES: &str = "\
 Examples:
   # A picture
   pliant render specimen:head --out head.png
+
+  # Without the materials and textures of the file
+  pliant render avatar.glb --clay --out clay.png
 
   # From the side, with the edges of the polygons
   pliant render head.obj --view side --wire --out head.png
@@ -107,6 +110,10 @@ pub(crate) struct Args {
     #[arg(long)]
     flat: bool,
 
+    /// Plain clay instead of the file's materials and textures.
+    #[arg(long)]
+    clay: bool,
+
     /// Rotate once around in N pictures, as an animated PNG.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=720))]
     turntable: Option<u16>,
@@ -147,7 +154,15 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let _spinner = console.spinner("drawing");
     let asset = pliant_io::load(&args.asset, &source::options(args.neutral.as_deref()))?;
     let mesh = args.mesh(&asset)?;
+    let mut warnings = asset.warnings.clone();
     let look = args.look(&mesh)?;
+    let look = if args.clay || args.scalar.is_some() {
+        look
+    } else {
+        let (paint, problems) = materials(&asset, &mesh);
+        warnings.extend(problems);
+        look.with_materials(paint)
+    };
 
     let shot = Shot::new(args.view, args.size);
     let camera = shot.camera(&mesh, &look);
@@ -161,7 +176,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         camera: CameraReport::new(&camera, args.size),
     };
     let summary = format!("written to {}\n", report.out);
-    console.print_summary(&report, &summary, &asset.warnings)
+    console.print_summary(&report, &summary, &warnings)
 }
 
 impl CameraReport {
