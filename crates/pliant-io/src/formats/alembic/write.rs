@@ -44,6 +44,9 @@ const MOVING: usize = 1;
 /// The asset as one archive; its first clip gives the samples.
 pub fn write(asset: &Asset) -> Result<EncodedAsset, IoError> {
     let mut left_out = CAPABILITIES.left_out_of(asset);
+
+    // Programs read Alembic in metres, Y up; without a known unit, numbers stay.
+    let asset = &*asset.in_space(UpAxis::Y, 1.0);
     let clip = asset.clips.first().filter(|clip| clip.frame_count > 0);
     let mut samplings = vec![(1.0, 0.0)];
     if let Some(clip) = clip {
