@@ -475,8 +475,14 @@ fn buffers_and_images_in_other_files_are_put_into_the_file() {
 }
 
 fn data(name: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(std::env::var_os("PLIANT_DATA")?).join(name);
-    path.exists().then_some(path)
+    let Some(folder) = std::env::var_os("PLIANT_DATA") else {
+        #[allow(clippy::print_stderr, reason = "a skipped test says why")]
+        {
+            eprintln!("skipped: PLIANT_DATA is not set, so {name} is not read");
+        }
+        return None;
+    };
+    Some(PathBuf::from(folder).join(name))
 }
 
 #[test]
@@ -488,10 +494,7 @@ fn real_characters_keep_their_parts_when_a_target_is_added() {
         "morph-glb/Horse.glb",
         "hands/generic-hand-right.glb",
     ] {
-        let Some(path) = data(name) else {
-            eprintln!("skipped: {name} is not in PLIANT_DATA");
-            continue;
-        };
+        let Some(path) = data(name) else { continue };
         let bytes = std::fs::read(&path).unwrap();
         let asset = load(path.to_str().unwrap(), &LoadOptions::default()).unwrap();
         assert!(gltf::write(&asset).bytes == bytes, "{name} is not the same");

@@ -1,9 +1,9 @@
 //! The JSON document of a glTF file: the part of the schema that is read and written.
 //!
 //! The crate has its own types because closed enumerations and required fields would reject files
-//! for parts that nobody needs. **What has no field here is dropped on reading**: cameras, lights,
-//! extensions, and the `extras` of nodes and scenes. A
-//! lossless round trip has to keep the original JSON next to this document.
+//! for parts that nobody needs. What has no field here, such as cameras, lights and most extensions,
+//! is not read. A file that is saved again keeps it, because its original JSON is edited (module
+//! `edit`).
 //!
 //! **Source.** "glTF 2.0 Specification", chapter 5 (properties reference).
 

@@ -9,7 +9,8 @@
 //! [`PlacementTrack`](crate::PlacementTrack). The primitives of the mesh become the materials of
 //! its faces. Stored vertices with equal positions, target displacements and joints are welded. The
 //! object keeps how they were stored (`Seams`), so that the writer splits them identically.
-//! The writer also stores the weld map, the polygons and the face labels in `extras`.
+//! The writer also stores the weld map, the polygons, the face labels and the settings of the rig in
+//! `extras` (`docs/gltf-extras.md`). An asset that was read from glTF is written by editing its file.
 //!
 //! **Source.** The Khronos Group, "glTF 2.0 Specification", 2.0.1 (2021); extensions
 //! `KHR_mesh_quantization` and `EXT_meshopt_compression` for reading.
@@ -18,7 +19,7 @@
 //! schema accepts and reject only what cannot be used; other readers reject a whole file for a part
 //! that nobody needs. Every size is checked against the available bytes before memory is allocated.
 //! A mesh that several nodes show is read at the first node only. Cameras, lights and
-//! tangents are not read. The neutral of a mesh is its shape at weights zero and in its bind pose,
+//! tangents are not read, but stay in an edited file. The neutral of a mesh is its shape at weights zero and in its bind pose,
 //! even if the file rests at other weights or in another pose.
 //!
 //! # Where to find what
@@ -31,10 +32,11 @@
 //! | how the file stores the vertices of an object | `seams` |
 //! | bytes → document → objects and clips | `read` |
 //! | objects and clips → document → bytes | `write` |
+//! | the original bytes, and their changes | `original`, `edit` |
 //!
 //! Data flows `bytes → container → Document → read::Scene → Asset` and back through
 //! `Asset → write::DocumentWriter → Document → container → bytes`. The shared modules use neither
-//! `read` nor `write`, and these two do not use each other.
+//! `read` nor `write`, and these two do not use each other; `edit` uses both.
 
 mod container;
 mod document;

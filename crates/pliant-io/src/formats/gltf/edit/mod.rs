@@ -28,8 +28,6 @@ mod package;
 mod space;
 mod storage;
 
-use std::borrow::Cow;
-
 use pliant_rig::RigSettings;
 use serde_json::Value;
 
@@ -127,6 +125,3 @@ impl<'a> DocumentEdit<'a> {
         Some(encoded)
     }
 }
-
-/// A copy only where something differs.
-type Shared<'a> = Cow<'a, Asset>;

@@ -11,7 +11,6 @@ use pliant_mesh::glam::{DAffine3, DVec3};
 use pliant_mesh::{CornerLayer, MeshBuilder};
 use pliant_rig::{Rig, Target};
 
-use super::Shared;
 use super::changes::ObjectChanges;
 use crate::gltf::read::{BoundSkin, NodeTree, PlacedMesh};
 use crate::{Asset, Object, PlacementTrack, Shape};
@@ -19,11 +18,11 @@ use crate::{Asset, Object, PlacementTrack, Shape};
 /// The asset with changed objects, and frames of clips, in the space of their stored vertices.
 /// `None` if a placement cannot be inverted.
 pub(super) fn in_mesh_space<'a>(
-    asset: &'a Cow<'_, Asset>,
+    asset: &'a Asset,
     placed: &[PlacedMesh],
     changes: &[ObjectChanges],
-) -> Option<Shared<'a>> {
-    let mut local = Cow::Borrowed(asset.as_ref());
+) -> Option<Cow<'a, Asset>> {
+    let mut local = Cow::Borrowed(asset);
     for (k, place) in placed.iter().enumerate() {
         let scene_from_mesh = place.scene_from_mesh;
         if scene_from_mesh == DAffine3::IDENTITY || !changes[k].any() {
