@@ -2,9 +2,7 @@
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::Vec3;
-use pliant_rig::{
-    Combination, InBetween, Interpolation, Rig, RigError, RigSettings, Target, WeightTrack,
-};
+use pliant_rig::{Combination, InBetween, Rig, RigError, RigSettings, Target};
 
 use crate::{Asset, IoError, Object, Shape};
 
@@ -33,9 +31,8 @@ impl Asset {
                 .filter(|motion| motion.object == k)
             {
                 if let Shape::Weights(track) = &motion.shape {
-                    motion.shape = Shape::Weights(
-                        mapped_track(track, &sources).map_err(|e| self.rig_error(e))?,
-                    );
+                    let mapped = track.mapped(|row| mapped_weights(row, &sources));
+                    motion.shape = Shape::Weights(mapped);
                 }
             }
         }
@@ -206,35 +203,13 @@ pub(super) fn mapped_weights(weights: &[f64], sources: &[Option<usize>]) -> Vec<
         .collect()
 }
 
-fn mapped_track(track: &WeightTrack, sources: &[Option<usize>]) -> Result<WeightTrack, RigError> {
-    let rows = |rows: &[Vec<f64>]| {
-        rows.iter()
-            .map(|row| mapped_weights(row, sources))
-            .collect::<Vec<_>>()
-    };
-
-    let interpolation = match track.interpolation() {
-        Interpolation::Cubic { arriving, leaving } => Interpolation::Cubic {
-            arriving: rows(arriving),
-            leaving: rows(leaving),
-        },
-        other => other.clone(),
-    };
-
-    WeightTrack::new(
-        track.times_secs().to_vec(),
-        rows(track.keys()),
-        interpolation,
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use pliant_mesh::glam::DVec3;
 
     use super::*;
     use crate::{Animation, Motion};
-    use pliant_rig::{Driver, Rule, Slider};
+    use pliant_rig::{Driver, Interpolation, Rule, Slider, WeightTrack};
 
     /// Two triangles, each an object; the first has a slider that a clip moves.
     fn two_objects() -> Asset {

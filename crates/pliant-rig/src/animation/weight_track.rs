@@ -104,31 +104,33 @@ impl WeightTrack {
         Self::new(times_secs, keys, Interpolation::Linear)
     }
 
-    /// The curves of some sliders, in this order.
-    ///
-    /// # Panics
-    /// If the track has no such slider.
+    /// The curves of other weights that `map` gives for those of this track. The map must be linear
+    /// and give equally many weights for every row; tangents follow it, too.
     #[must_use]
-    pub fn of_sliders(&self, sliders: &[SliderId]) -> Self {
-        let pick = |rows: &[Vec<f64>]| {
-            rows.iter()
-                .map(|row| sliders.iter().map(|k| row[k.index()]).collect())
-                .collect()
-        };
-
+    pub fn mapped(&self, map: impl Fn(&[f64]) -> Vec<f64>) -> Self {
+        let rows = |rows: &[Vec<f64>]| rows.iter().map(|row| map(row)).collect();
         let interpolation = match &self.interpolation {
             Interpolation::Cubic { arriving, leaving } => Interpolation::Cubic {
-                arriving: pick(arriving),
-                leaving: pick(leaving),
+                arriving: rows(arriving),
+                leaving: rows(leaving),
             },
             other => other.clone(),
         };
 
         Self {
             times_secs: self.times_secs.clone(),
-            keys: pick(&self.keys),
+            keys: rows(&self.keys),
             interpolation,
         }
+    }
+
+    /// The curves of some sliders, in this order.
+    ///
+    /// # Panics
+    /// If the track has no such slider.
+    #[must_use]
+    pub fn of_sliders(&self, sliders: &[SliderId]) -> Self {
+        self.mapped(|row| sliders.iter().map(|k| row[k.index()]).collect())
     }
 
     /// The weights at one time.

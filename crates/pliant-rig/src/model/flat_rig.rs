@@ -191,20 +191,9 @@ impl StoredSliders {
     }
 
     /// A track of slider weights from one of coefficients.
-    pub fn weight_track(&self, track: &WeightTrack) -> Result<WeightTrack, RigError> {
-        let rows = |rows: &[Vec<f64>]| rows.iter().map(|row| self.weights(row)).collect();
-        let interpolation = match track.interpolation() {
-            Interpolation::Cubic { arriving, leaving } => Interpolation::Cubic {
-                arriving: rows(arriving),
-                leaving: rows(leaving),
-            },
-            other => other.clone(),
-        };
-        WeightTrack::new(
-            track.times_secs().to_vec(),
-            rows(track.keys()),
-            interpolation,
-        )
+    #[must_use]
+    pub fn weight_track(&self, track: &WeightTrack) -> WeightTrack {
+        track.mapped(|row| self.weights(row))
     }
 }
 

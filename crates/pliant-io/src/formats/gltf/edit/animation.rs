@@ -4,7 +4,6 @@
 //! the channels of weights are replaced. Any other changed clip is written anew; its channels of
 //! nodes that move no mesh stay.
 
-use pliant_rig::{Interpolation, WeightTrack};
 use serde_json::{Map, Value, json};
 
 use super::changes::same_clip;
@@ -178,7 +177,10 @@ impl DocumentEdit<'_> {
             if let Shape::Weights(track) = &motion.shape
                 && changes.target_list()
             {
-                motion.shape = Shape::Weights(remapped(track, &changes.stored_target)?);
+                let column = |row: &[f64], source: Option<usize>| source.map_or(0.0, |k| row[k]);
+                let sources = changes.stored_target.iter();
+                let mapped = track.mapped(|row| sources.clone().map(|&k| column(row, k)).collect());
+                motion.shape = Shape::Weights(mapped);
             }
         }
 
@@ -366,25 +368,6 @@ impl DocumentEdit<'_> {
         }
         Some(())
     }
-}
-
-/// A track with the columns of the targets that were in the file, and zero for the others.
-fn remapped(track: &WeightTrack, sources: &[Option<usize>]) -> Option<WeightTrack> {
-    let rows = |rows: &[Vec<f64>]| -> Vec<Vec<f64>> {
-        let column = |row: &Vec<f64>, source: &Option<usize>| source.map_or(0.0, |k| row[k]);
-        rows.iter()
-            .map(|row| sources.iter().map(|source| column(row, source)).collect())
-            .collect()
-    };
-    let interpolation = match track.interpolation() {
-        Interpolation::Cubic { arriving, leaving } => Interpolation::Cubic {
-            arriving: rows(arriving),
-            leaving: rows(leaving),
-        },
-        other => other.clone(),
-    };
-    let times = track.times_secs().to_vec();
-    WeightTrack::new(times, rows(track.keys()), interpolation).ok()
 }
 
 /// An animation with the channels of another one before its own.

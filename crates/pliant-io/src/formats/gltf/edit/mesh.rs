@@ -190,7 +190,8 @@ impl<'a> DocumentEdit<'a> {
         }
 
         let index = self.before.placed[k].mesh;
-        for node in self.json.get_mut("nodes")?.as_array_mut()? {
+        let nodes = self.json.get_mut("nodes").and_then(Value::as_array_mut);
+        for node in nodes.into_iter().flatten() {
             let shows = node.get("mesh").and_then(Value::as_u64) == Some(index as u64);
             let node = node.as_object_mut().filter(|_| shows);
             if let Some(node) = node.filter(|node| node.contains_key("weights")) {

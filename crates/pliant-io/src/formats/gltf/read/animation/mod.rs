@@ -311,7 +311,7 @@ impl ClipReader<'_> {
 
         let track = curve.weight_track(targets)?;
         Ok(Shape::Weights(match &placed.sliders {
-            Some(sliders) => sliders.weight_track(&track)?,
+            Some(sliders) => sliders.weight_track(&track),
             None => track,
         }))
     }
