@@ -17,7 +17,7 @@ fn a_misordered_target_is_named_vertex_by_vertex_and_mended() {
     let rig = head.rig().unwrap();
     let jaw = rig.slider_named("jawOpen").unwrap();
     let mut weights = vec![0.0; rig.targets().len()];
-    weights[jaw] = 1.0;
+    weights[jaw.index()] = 1.0;
     let shape = rig.evaluate(&weights);
     let mut stored = shape.clone();
     stored[2000..2401].reverse();
@@ -29,7 +29,7 @@ fn a_misordered_target_is_named_vertex_by_vertex_and_mended() {
         .zip(rest)
         .map(|(to, from)| (*to - *from).as_vec3());
     let mut targets = rig.targets().to_vec();
-    targets[jaw] = pliant::rig::Target::from_dense("jawOpen", deltas);
+    targets[jaw.index()] = pliant::rig::Target::from_dense("jawOpen", deltas);
     let [wrong, mended] = ["wrong.usda", "mended.usda"].map(|name| inside(&folder, name));
     save(&head.with_targets(&targets).unwrap(), &wrong).unwrap();
 
