@@ -53,7 +53,7 @@ pub enum MeshError {
     },
     /// A position is NaN or infinite.
     #[error(
-        "vertex {vertex} has a coordinate that is not a finite number ({found} such vertices); repair the file"
+        "vertex {vertex} has a coordinate that is NaN or infinite ({found} vertices in all); export the file again"
     )]
     NotFinite {
         /// The first such vertex.

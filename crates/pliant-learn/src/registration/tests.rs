@@ -333,7 +333,7 @@ fn errors_of_a_scan_contain_its_name() {
 
     all(
         with(&broken),
-        &["'damaged'", "vertex 3", "not a finite number"],
+        &["'damaged'", "vertex 3", "NaN or infinite"],
     );
 }
 

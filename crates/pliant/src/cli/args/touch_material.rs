@@ -8,8 +8,9 @@ use super::number::non_negative;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Material")]
 pub(crate) struct MaterialArgs {
-    /// Stiffness as the frequency of the foundation springs, in Hz. Jelly has about 2, a cheek 5,
-    /// a forehead 10; volume and bending roughly double the frequency that one sees.
+    /// Stiffness of the springs that hold the skin to the animated surface, as a frequency in Hz.
+    /// Jelly has about 2, a cheek 5, a forehead 10; volume and bending roughly double the frequency
+    /// that one sees.
     #[arg(long, value_name = "HZ", default_value_t = skin().frequency_hz, allow_negative_numbers = true, value_parser = non_negative)]
     frequency: f64,
 

@@ -36,8 +36,9 @@ Examples:
 
 What is kept:
   Vertex order, quads, UV seams, groups, materials and names are kept wherever
-  both formats can store them. Warnings list everything that the output format
-  cannot store.";
+  both formats can store them; warnings list what the output format cannot
+  store. Point caches (MDD, PC2) and .npy files hold positions only: keep the
+  mesh beside them.";
 
 /// Converts an asset to another file format.
 #[derive(Debug, clap::Args)]
@@ -56,7 +57,7 @@ pub(crate) struct Args {
     neutral: Option<String>,
 
     /// Leave out displacements of targets that are shorter than this, in asset units. Files
-    /// become smaller, and no vertex moves by more than this.
+    /// become smaller; the error of a vertex is at most this for each active slider.
     #[arg(long, value_name = "LENGTH", allow_negative_numbers = true, value_parser = parse_length)]
     prune: Option<f32>,
 }

@@ -288,7 +288,7 @@ impl SolvedPose<'_> {
             if unreachable > 0.01 * longest {
                 let _ = write!(
                     text,
-                    "; inside the limits, {unreachable:.4} is the best for all pins together"
+                    " (no weights inside the limits bring all pins nearer: {unreachable:.4} remains)"
                 );
             }
             text.push('\n');
