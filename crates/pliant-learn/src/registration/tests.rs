@@ -331,10 +331,7 @@ fn errors_of_a_scan_contain_its_name() {
         scan.mesh = scan.mesh.posed(positions).unwrap();
     };
 
-    all(
-        with(&broken),
-        &["'damaged'", "vertex 3", "NaN or infinite"],
-    );
+    all(with(&broken), &["'damaged'", "vertex 3", "NaN or infinite"]);
 }
 
 #[test]
