@@ -459,19 +459,187 @@ fn buffers_and_images_in_other_files_are_put_into_the_file() {
     let asset = gltf::read(text.as_bytes(), &Folder(character.binary.clone())).unwrap();
     let saved = gltf::write(&asset);
 
-    let (document, binary) = parts(&saved.bytes);
-    assert_eq!(
-        document["buffers"],
-        json!([{"byteLength": character.binary.len()}])
-    );
+    let edited = parts(&saved.bytes);
+    let (document, binary) = &edited;
+    assert_eq!(document["buffers"].as_array().unwrap().len(), 1);
     assert_eq!(binary[..character.binary.len()], character.binary);
-    let uri = document["images"][0]["uri"].as_str().unwrap();
-    assert!(uri.starts_with("data:image/png;base64,"));
-    assert_eq!(
-        saved.left_out,
-        ["image 'missing.png', whose file was not found"]
-    );
+    assert_eq!(image_bytes(&edited), b"\x89PNG\r\n\x1a\n in a file");
+    assert!(saved.left_out.is_empty(), "{:?}", saved.left_out);
+    assert_eq!(document["images"][1]["uri"], "missing.png");
     assert_eq!(read(&saved.bytes).target_names(), ["smile"]);
+}
+
+#[test]
+fn several_buffers_become_the_one_of_a_glb() {
+    struct Two(Vec<u8>);
+    impl pliant_io::FileProvider for Two {
+        fn read(&self, uri: &str) -> Result<Vec<u8>, pliant_io::IoError> {
+            match uri {
+                "first.bin" => Ok(self.0[..100].to_vec()),
+                "second.bin" => Ok(self.0.clone()),
+                _ => NoFiles.read(uri),
+            }
+        }
+    }
+
+    // All views lie in the second buffer.
+    let mut character = Character::new();
+    for view in character.document["bufferViews"].as_array_mut().unwrap() {
+        view["buffer"] = json!(1);
+    }
+    character.document["buffers"] = json!([
+        {"uri": "first.bin", "byteLength": 100},
+        {"uri": "second.bin", "byteLength": character.binary.len()},
+    ]);
+    let text = character.document.to_string();
+    let asset = gltf::read(text.as_bytes(), &Two(character.binary.clone())).unwrap();
+    let saved = gltf::write(&asset);
+
+    let edited = parts(&saved.bytes);
+    assert_eq!(edited.0["buffers"].as_array().unwrap().len(), 1);
+    assert!(edited.0["buffers"][0].get("uri").is_none());
+    let again = read(&saved.bytes);
+    assert_eq!(
+        again.rig().unwrap().targets(),
+        asset.rig().unwrap().targets()
+    );
+    for k in 0..asset.clips.len() {
+        assert_eq!(again.clip_positions(k, 1), asset.clip_positions(k, 1));
+    }
+}
+
+/// The character without a skin, shown by two nodes with weights of their own.
+fn twins() -> Vec<u8> {
+    let mut character = Character::new();
+    let nodes = &mut character.document["nodes"];
+    nodes[1].as_object_mut().unwrap().remove("skin");
+    nodes[1]["weights"] = json!([0.25]);
+    push(nodes, json!({"name": "twin", "mesh": 0, "weights": [0.75]}));
+    push(&mut character.document["scenes"][0]["nodes"], json!(5));
+    let grin = character.document["animations"][1]["samplers"][0].clone();
+    let channel = json!({"sampler": 0, "target": {"node": 5, "path": "weights"}, "extras": 7});
+    push(
+        &mut character.document["animations"],
+        json!({"name": "twin grins", "samplers": [grin], "channels": [channel]}),
+    );
+    character.glb()
+}
+
+#[test]
+fn other_nodes_of_a_mesh_keep_their_weights_and_animations() {
+    let glb = twins();
+    let asset = read(&glb);
+    let mut targets = vec![raised()];
+    targets.extend(asset.rig().unwrap().targets().to_vec());
+    let changed = asset.with_targets(&targets).unwrap();
+    let (edited, binary) = parts(&gltf::write(&changed).bytes);
+
+    assert_eq!(edited["nodes"][1]["weights"], json!([0.0, 0.25]));
+    assert_eq!(edited["nodes"][5]["weights"], json!([0.0, 0.75]));
+    let animation = &edited["animations"][3];
+    assert_eq!(animation["channels"][0]["extras"], 7);
+    let output = animation["samplers"][0]["output"].as_u64().unwrap() as usize;
+    let accessor = &edited["accessors"][output];
+    assert_eq!(accessor["count"], 4);
+    let view = &edited["bufferViews"][accessor["bufferView"].as_u64().unwrap() as usize];
+    let start = view["byteOffset"].as_u64().unwrap_or(0) as usize;
+    assert_eq!(binary[start..start + 16], floats(&[0., 0., 0., 1.]));
+}
+
+#[test]
+fn new_rest_weights_are_those_of_the_first_node_only() {
+    let mut asset = read(&twins());
+    assert_eq!(asset.objects[0].rest_weights, [0.25]);
+    asset.objects[0].rest_weights = vec![1.0];
+    let (edited, _) = parts(&gltf::write(&asset).bytes);
+    assert_eq!(edited["nodes"][1]["weights"], json!([1.0]));
+    assert_eq!(edited["nodes"][5]["weights"], json!([0.75]));
+    assert_eq!(edited["meshes"][0]["weights"], json!([0.0]));
+}
+
+#[test]
+fn a_new_name_of_a_target_changes_only_the_list_of_names() {
+    let glb = Character::new().glb();
+    let asset = read(&glb);
+    let renamed = asset
+        .map_rigs(|object| {
+            let mut targets = object.rig.targets().to_vec();
+            targets[0].name = "mouthSmile".into();
+            Ok((
+                object.rig.with_targets_from(targets, &[Some(0)])?,
+                vec![Some(0)],
+            ))
+        })
+        .unwrap();
+    let (mut edited, binary) = parts(&gltf::write(&renamed).bytes);
+    let (before, old_binary) = parts(&glb);
+    assert_eq!(
+        edited["meshes"][0]["extras"]["targetNames"],
+        json!(["mouthSmile"])
+    );
+    edited["meshes"][0]["extras"]["targetNames"] = json!(["smile"]);
+    assert_eq!(edited, before);
+    assert_eq!(binary, old_binary);
+}
+
+#[test]
+fn a_target_has_normals_only_if_the_vertices_have_some() {
+    let mut character = Character::new();
+    let primitive = &mut character.document["meshes"][0]["primitives"][0];
+    primitive["attributes"]
+        .as_object_mut()
+        .unwrap()
+        .remove("NORMAL");
+    primitive["attributes"]
+        .as_object_mut()
+        .unwrap()
+        .remove("TANGENT");
+    primitive.as_object_mut().unwrap().remove("targets");
+    let mesh = &mut character.document["meshes"][0];
+    mesh.as_object_mut().unwrap().remove("weights");
+    mesh["extras"]
+        .as_object_mut()
+        .unwrap()
+        .remove("targetNames");
+    character.document["animations"]
+        .as_array_mut()
+        .unwrap()
+        .remove(1);
+
+    let asset = read(&character.glb());
+    let (edited, _) = parts(&gltf::write(&asset.with_targets(&[raised()]).unwrap()).bytes);
+    let target = edited["meshes"][0]["primitives"][0]["targets"][0]
+        .as_object()
+        .unwrap();
+    assert!(target.contains_key("POSITION") && !target.contains_key("NORMAL"));
+}
+
+#[test]
+fn a_new_clip_replaces_that_of_the_same_name() {
+    let asset = read(&Character::new().glb());
+    let track = WeightTrack::new(vec![0.0], vec![vec![0.5]], Interpolation::Linear).unwrap();
+    let saved = gltf::write(
+        &asset
+            .with_weight_clip(Animation::new("grin", 1), &track)
+            .unwrap(),
+    );
+    let again = read(&saved.bytes);
+    let names: Vec<&str> = again.clips.iter().map(|clip| clip.name.as_str()).collect();
+    assert_eq!(names, ["bend", "grin"]);
+}
+
+#[test]
+fn references_to_targets_by_number_are_reported_if_the_numbers_change() {
+    let asset = read(&Character::new().glb());
+    let old = asset.rig().unwrap().targets()[0].clone();
+    let moved = gltf::write(&asset.with_targets(&[raised(), old.clone()]).unwrap());
+    assert!(
+        moved.left_out[0].contains("VRMC_vrm"),
+        "{:?}",
+        moved.left_out
+    );
+    let added = gltf::write(&asset.with_targets(&[old, raised()]).unwrap());
+    assert!(added.left_out.is_empty(), "{:?}", added.left_out);
 }
 
 fn data(name: &str) -> Option<PathBuf> {

@@ -117,6 +117,9 @@ impl Format {
     #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         let ending = path.extension()?.to_str()?;
+        if ending.eq_ignore_ascii_case("vrm") {
+            return Some(Self::Glb); // A VRM avatar is a GLB with extensions.
+        }
         Self::ALL
             .into_iter()
             .find(|format| ending.eq_ignore_ascii_case(format.ending()))

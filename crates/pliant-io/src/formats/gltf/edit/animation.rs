@@ -4,9 +4,10 @@
 //! the channels of weights are replaced. Any other changed clip is written anew; its channels of
 //! nodes that move no mesh stay.
 
+use pliant_rig::WeightTrack;
 use serde_json::{Map, Value, json};
 
-use super::changes::same_clip;
+use super::changes::{has_frames, same_clip};
 use super::{DocumentEdit, space};
 use crate::gltf::document;
 use crate::gltf::extras::KEY;
@@ -69,18 +70,24 @@ impl DocumentEdit<'_> {
         let mut animations = Vec::with_capacity(old.len());
 
         for (index, mut animation) in old.into_iter().enumerate() {
-            // An animation that moves no mesh has no clip, and stays.
+            // An animation without a clip moves no mesh, or another node that shows one.
             let is_this = |clip: &&Animation| clip.original == Some(index);
             let Some(before) = self.before.asset.clips.iter().find(is_this) else {
+                self.adapt_weights(&mut animation, None, frames)?;
                 animations.push(animation);
                 continue;
             };
+            let moves_frames = (0..self.changes.len())
+                .any(|object| self.changes[object].target_list() && has_frames(before, object));
             let before = before.name.clone();
 
             let now = asset.clips.iter().position(|clip| is_this(&clip));
             let Some(clip) = now else {
-                if asset.keeps_original_clips {
-                    self.keep(&mut animation, index, frames)?;
+                // A new clip replaces that of the same name, and frames that it takes the place of.
+                let mut new = asset.clips.iter().filter(|clip| clip.original.is_none());
+                let replaced = moves_frames || new.any(|clip| clip.name == before);
+                if asset.keeps_original_clips && !replaced {
+                    self.adapt_weights(&mut animation, None, frames)?;
                     animations.push(animation);
                 } else {
                     self.changed = true;
@@ -88,15 +95,12 @@ impl DocumentEdit<'_> {
                 continue;
             };
             match self.clip_changes[clip] {
-                ClipChange::New => {
+                ClipChange::Same | ClipChange::Weights if !moves_frames => {
+                    self.adapt_weights(&mut animation, Some(&asset.clips[clip]), frames)?;
+                }
+                _ => {
                     let others = self.channels_of_other_nodes(&animation)?;
                     animation = self.new_animation(&asset.clips[clip], frames, Some(others))?;
-                }
-                ClipChange::Same => {
-                    self.replace_weights(&mut animation, &asset.clips[clip], false, frames)?;
-                }
-                ClipChange::Weights => {
-                    self.replace_weights(&mut animation, &asset.clips[clip], true, frames)?;
                 }
             }
 
@@ -145,16 +149,6 @@ impl DocumentEdit<'_> {
         Some(())
     }
 
-    /// The nodes that show the mesh of an object.
-    fn nodes_of(&self, object: usize) -> Vec<usize> {
-        let mesh = self.before.placed[object].mesh;
-        let nodes = self.source.document.nodes.iter().enumerate();
-        nodes
-            .filter(|(_, node)| node.mesh == Some(mesh))
-            .map(|(k, _)| k)
-            .collect()
-    }
-
     /// The first node of each object; a mesh that no node shows has none.
     fn first_nodes(&self) -> Vec<usize> {
         let placed = self.before.placed.iter();
@@ -163,77 +157,141 @@ impl DocumentEdit<'_> {
             .collect()
     }
 
-    /// Adapts an animation whose clip is not in the asset to new lists of targets.
-    fn keep(
+    /// Adapts the weights of an animation to new lists of targets. With a `clip`, the first node of
+    /// each mesh gets the weights of the clip instead.
+    fn adapt_weights(
         &mut self,
         animation: &mut Value,
-        index: usize,
+        clip: Option<&Animation>,
         frames: &FrameTargets<'_>,
     ) -> Option<()> {
-        let clips = &self.before.asset.clips;
-        let mut clip = clips.iter().find(|c| c.original == Some(index))?.clone();
-        for motion in &mut clip.motions {
-            let changes = &self.changes[motion.object];
-            if let Shape::Weights(track) = &motion.shape
-                && changes.target_list()
-            {
-                let column = |row: &[f64], source: Option<usize>| source.map_or(0.0, |k| row[k]);
-                let sources = changes.stored_target.iter();
-                let mapped = track.mapped(|row| sources.clone().map(|&k| column(row, k)).collect());
-                motion.shape = Shape::Weights(mapped);
+        let firsts = self.first_nodes();
+        for object in 0..self.asset.objects.len() {
+            let nodes = self.nodes_of(object);
+            let list_changes = self.changes[object].target_list();
+            let motion = clip.and_then(|clip| clip.motions.iter().find(|m| m.object == object));
+            let from_clip = clip.is_some() && !self.tracks_are_stored(object, clip, motion);
+
+            if list_changes {
+                for &node in &nodes {
+                    if !(from_clip && node == firsts[object]) {
+                        self.resize_channel(animation, object, node)?;
+                    }
+                }
+            }
+            if from_clip {
+                let track = motion.and_then(|motion| match &motion.shape {
+                    Shape::Weights(track) => Some(track),
+                    _ => None,
+                });
+                self.replace_channel(animation, object, firsts[object], clip?, track, frames)?;
             }
         }
 
-        self.replace_weights(animation, &clip, false, frames)
+        Some(())
     }
 
-    /// Replaces the weights of objects whose targets or weights changed.
-    fn replace_weights(
+    /// Whether the weights of an object in a clip are those of the file, up to the order of targets.
+    fn tracks_are_stored(
+        &self,
+        object: usize,
+        clip: Option<&Animation>,
+        motion: Option<&Motion>,
+    ) -> bool {
+        let original = clip.and_then(|clip| clip.original);
+        let before = self.before.asset.clips.iter();
+        let before = before.filter(|old| old.original == original);
+        let old = before
+            .flat_map(|old| &old.motions)
+            .find(|m| m.object == object);
+        let track = |motion: Option<&Motion>| match motion.map(|m| m.shape.clone()) {
+            Some(Shape::Weights(track)) => Some(track),
+            _ => None,
+        };
+
+        let sources = &self.changes[object].stored_target;
+        let column = |row: &[f64], source: &Option<usize>| source.map_or(0.0, |k| row[k]);
+        let mapped = track(old)
+            .map(|old| old.mapped(|row| sources.iter().map(|k| column(row, k)).collect()));
+        track(motion) == mapped
+    }
+
+    /// Adapts the curve of the weights of one node to the new list of targets.
+    fn resize_channel(&mut self, animation: &mut Value, object: usize, node: usize) -> Option<()> {
+        let Some(channel) = weights_channel(animation, node) else {
+            return Some(());
+        };
+        let sources = self.changes[object].stored_target.clone();
+        let old_count = self.before.asset.objects[object].rig.targets().len();
+        let stored = self.stored_target_count(object).max(old_count);
+        let new_count = self.target_counts[object];
+
+        let fields = animation.as_object_mut()?;
+        if new_count == 0 {
+            fields.get_mut("channels")?.as_array_mut()?.remove(channel);
+            return remove_unused_samplers(fields);
+        }
+
+        let sampler = fields.get("channels")?.get(channel)?.get("sampler")?;
+        let mut sampler = fields
+            .get("samplers")?
+            .get(sampler.as_u64()? as usize)?
+            .clone();
+        let output = sampler.get("output")?.as_u64()? as usize;
+        let numbers = self.source.numbers(output, &["SCALAR"]).ok()?;
+        let mut rows = Vec::with_capacity(numbers.len() / stored * new_count);
+        for row in numbers.chunks_exact(stored) {
+            let end = rows.len() + new_count;
+            let weights = sources.iter().map(|source| source.map_or(0.0, |k| row[k]));
+            rows.extend(weights.map(|weight| [weight as f32]));
+            rows.resize(end, [0.0]);
+        }
+
+        // Other channels may use the same sampler.
+        sampler["output"] = json!(self.buffer.curve(&rows));
+        let samplers = fields.get_mut("samplers")?.as_array_mut()?;
+        samplers.push(sampler);
+        let index = samplers.len() - 1;
+        fields.get_mut("channels")?.get_mut(channel)?["sampler"] = json!(index);
+        self.changed = true;
+
+        remove_unused_samplers(fields)
+    }
+
+    /// How many targets a mesh has in the file, with frames of clips.
+    fn stored_target_count(&self, object: usize) -> usize {
+        let mesh = &self.source.document.meshes[self.before.placed[object].mesh];
+        let mut counts = mesh.primitives.iter().map(|p| p.targets.len());
+        counts.find(|&count| count > 0).unwrap_or(0)
+    }
+
+    /// Replaces the weights of one node by those of a clip.
+    fn replace_channel(
         &mut self,
         animation: &mut Value,
+        object: usize,
+        node: usize,
         clip: &Animation,
-        weights_change: bool,
+        track: Option<&WeightTrack>,
         frames: &FrameTargets<'_>,
     ) -> Option<()> {
-        let asset = self.asset;
-        let nodes = self.first_nodes();
-        let mut writer_buffer = std::mem::take(&mut self.buffer);
-        let mut writer = ClipWriter::new(clip, &nodes, frames, &mut writer_buffer);
-        let mut replaced = Vec::new();
-
-        for object in 0..asset.objects.len() {
-            let lists_change = self.changes[object].target_list();
-            if !lists_change && !weights_change {
-                continue;
-            }
-
-            replaced.extend(self.nodes_of(object));
-            let motion = clip.motions.iter().find(|m| m.object == object);
-            if let Some(Shape::Weights(track)) = motion.map(|m| &m.shape)
-                && nodes[object] != usize::MAX
-            {
-                writer.weights(object, track);
-            }
-        }
-
-        let written = writer.animation;
-        self.buffer = writer_buffer;
-        if replaced.is_empty() {
-            return Some(());
-        }
-
         self.changed = true;
-        let animation = animation.as_object_mut()?;
-        let is_replaced = |channel: &Value| {
-            let target = channel.get("target");
-            let path = target.and_then(|t| t.get("path")).and_then(Value::as_str);
-            let node = target.and_then(|t| t.get("node")).and_then(Value::as_u64);
-            path == Some("weights") && node.is_some_and(|n| replaced.contains(&(n as usize)))
-        };
-        let channels = animation.get_mut("channels")?.as_array_mut()?;
-        channels.retain(|channel| !is_replaced(channel));
-        add_channels(animation, &written)?;
-        remove_unused_samplers(animation)
+        if let Some(channel) = weights_channel(animation, node) {
+            let channels = animation.get_mut("channels")?.as_array_mut()?;
+            channels.remove(channel);
+        }
+
+        let nodes = self.first_nodes();
+        let mut writer = ClipWriter::new(clip, &nodes, frames, &mut self.buffer);
+        if let Some(track) = track
+            && node != usize::MAX
+        {
+            writer.weights(object, track);
+        }
+        let written = writer.animation;
+        let fields = animation.as_object_mut()?;
+        add_channels(fields, &written)?;
+        remove_unused_samplers(fields)
     }
 
     /// The animation without the channels that move meshes and joints.
@@ -368,6 +426,17 @@ impl DocumentEdit<'_> {
         }
         Some(())
     }
+}
+
+/// The channel of an animation that moves the weights of a node.
+fn weights_channel(animation: &Value, node: usize) -> Option<usize> {
+    let channels = animation.get("channels")?.as_array()?;
+    channels.iter().position(|channel| {
+        let target = channel.get("target");
+        let path = target.and_then(|t| t.get("path")).and_then(Value::as_str);
+        let of_node = target.and_then(|t| t.get("node")).and_then(Value::as_u64);
+        path == Some("weights") && of_node == Some(node as u64)
+    })
 }
 
 /// An animation with the channels of another one before its own.

@@ -17,8 +17,10 @@ pub(super) struct ObjectChanges {
     pub(super) rest_weights: bool,
     /// For each target, that of the file with the same displacements.
     pub(super) stored_target: Vec<Option<usize>>,
-    /// Whether the targets of the file are the same, with the same names.
+    /// Whether the targets of the file are others, or in another order.
     pub(super) targets: bool,
+    /// Whether the names of targets differ.
+    pub(super) names: bool,
     /// Whether frames of clips that are stored as targets differ.
     pub(super) frames: bool,
 }
@@ -54,15 +56,14 @@ impl ObjectChanges {
         let targets = object.rig.targets();
         let old_targets = original.rig.targets();
 
-        let stored_target = targets.iter().map(|t| stored_target(t, old_targets));
-        let stored_target: Vec<_> = stored_target.collect();
-        let in_place = stored_target.iter().enumerate();
-        let same_targets = targets.len() == old_targets.len()
-            && in_place.clone().all(|(k, &source)| source == Some(k))
-            && targets
-                .iter()
-                .zip(old_targets)
-                .all(|(a, b)| a.name == b.name);
+        let numbered = targets.iter().enumerate();
+        let stored_target: Vec<_> = numbered
+            .map(|(k, target)| stored_target(k, target, old_targets))
+            .collect();
+        let mut in_place = stored_target.iter().enumerate();
+        let same_targets =
+            targets.len() == old_targets.len() && in_place.all(|(k, &source)| source == Some(k));
+        let mut pairs = targets.iter().zip(old_targets);
 
         Self {
             positions: mesh.positions() != old.positions(),
@@ -70,9 +71,10 @@ impl ObjectChanges {
             uvs: mesh.uv_layers() != old.uv_layers(),
             colors: mesh.colors() != old.colors(),
             labels: labels_differ(object, original),
-            rest_weights: padded(object) != padded(original),
+            rest_weights: padded(object) != mapped(&padded(original), &stored_target),
             stored_target,
             targets: !same_targets,
+            names: !same_targets || pairs.any(|(a, b)| a.name != b.name),
             frames: false,
         }
     }
@@ -88,7 +90,7 @@ impl ObjectChanges {
     }
 
     pub(super) fn any(&self) -> bool {
-        self.attributes() || self.labels || self.rest_weights || self.target_list()
+        self.attributes() || self.labels || self.rest_weights || self.names || self.target_list()
     }
 }
 
@@ -114,12 +116,22 @@ fn labels_differ(object: &Object, original: &Object) -> bool {
         || object.file_index != original.file_index
 }
 
-/// The target of the file with the displacements of `target`, preferably that of the same name.
-fn stored_target(target: &Target, stored: &[Target]) -> Option<usize> {
-    let same = |other: &&Target| other.vertices == target.vertices && other.deltas == target.deltas;
+/// The target of the file with the displacements of target number `k`: that of the same name, or of
+/// the same number, or any other.
+fn stored_target(k: usize, target: &Target, stored: &[Target]) -> Option<usize> {
+    let same = |k: &usize| {
+        let other = stored.get(*k);
+        other.is_some_and(|o| o.vertices == target.vertices && o.deltas == target.deltas)
+    };
     let by_name = stored.iter().position(|other| other.name == target.name);
-    let named = by_name.filter(|&k| same(&&stored[k]));
-    named.or_else(|| stored.iter().position(|other| same(&other)))
+    let named = by_name.filter(same).or(Some(k).filter(same));
+    named.or_else(|| (0..stored.len()).find(same))
+}
+
+/// The weights of the targets of the file at new places; zero for new targets.
+fn mapped(weights: &[f64], sources: &[Option<usize>]) -> Vec<f64> {
+    let weight = |source: &Option<usize>| source.map_or(0.0, |k| weights[k]);
+    sources.iter().map(weight).collect()
 }
 
 /// One rest weight for each target.
@@ -137,7 +149,8 @@ fn frames_differ(asset: &Asset, before: &Asset, k: usize) -> bool {
     now.clone().count() != old.clone().count() || !now.zip(old).all(same)
 }
 
-fn has_frames(clip: &Animation, object: usize) -> bool {
+/// Whether a clip moves an object through frames of positions, which are stored as targets.
+pub(super) fn has_frames(clip: &Animation, object: usize) -> bool {
     let motion = clip.motions.iter().find(|m| m.object == object);
     motion.is_some_and(|m| matches!(m.shape, Shape::Points(_)))
 }

@@ -20,6 +20,8 @@ impl<'a> DocumentEdit<'a> {
     pub(super) fn mesh(&mut self, k: usize, frames: &mut FrameTargets<'a>) -> Option<()> {
         let object = &self.asset.objects[k];
         frames.begin(k, object.rig.targets().len());
+        let count = object.rig.targets().len() + frames.of_object(k).count();
+        self.target_counts.push(count);
         let changes = self.changes[k].clone();
         if !changes.any() {
             return Some(());
@@ -48,7 +50,10 @@ impl<'a> DocumentEdit<'a> {
             let sources = self.target_sources(k, &layout, frames);
             self.targets(k, &seams, &sources)?;
         }
-        if changes.target_list() || changes.rest_weights {
+        if changes.target_list() {
+            self.remap_weights(k, names.len())?;
+        }
+        if changes.rest_weights {
             self.rest_weights(k, names.len())?;
         }
 
@@ -56,11 +61,11 @@ impl<'a> DocumentEdit<'a> {
         if changes.attributes() || changes.target_list() || changes.labels {
             let mut own = mesh_extras(object, self.settings[k].as_ref(), &layout, &mut self.buffer);
             own.targets = (names.len() > real).then_some(real);
-            let extras = self.mesh_extras(k)?;
-            extras.insert(KEY.into(), json!(own));
-            if changes.target_list() {
-                extras.insert("targetNames".into(), json!(names));
-            }
+            self.mesh_extras(k)?.insert(KEY.into(), json!(own));
+        }
+        if changes.target_list() || changes.names {
+            self.mesh_extras(k)?
+                .insert("targetNames".into(), json!(names));
         }
 
         Some(())
@@ -72,9 +77,14 @@ impl<'a> DocumentEdit<'a> {
         self.json.get_mut("meshes")?.get_mut(mesh)?.as_object_mut()
     }
 
-    /// Whether new targets get normals: as those in the file, or if it has none.
+    /// Whether new targets get normals: if the vertices have some, and as those in the file.
     fn stores_target_normals(&self, k: usize) -> bool {
         let mesh = &self.source.document.meshes[self.before.placed[k].mesh];
+        let mut primitives = mesh.primitives.iter();
+        if !primitives.all(|p| p.attributes.contains_key("NORMAL")) {
+            return false;
+        }
+
         let mut targets = mesh.primitives.iter().flat_map(|p| &p.targets).peekable();
         targets.peek().is_none() || targets.any(|target| target.contains_key("NORMAL"))
     }
@@ -176,33 +186,65 @@ impl<'a> DocumentEdit<'a> {
         Some(())
     }
 
-    /// Writes the rest weights of the mesh and of the nodes that override them.
+    /// The nodes that show the mesh of an object.
+    pub(super) fn nodes_of(&self, object: usize) -> Vec<usize> {
+        let mesh = self.before.placed[object].mesh;
+        let nodes = self.source.document.nodes.iter().enumerate();
+        nodes
+            .filter(|(_, node)| node.mesh == Some(mesh))
+            .map(|(k, _)| k)
+            .collect()
+    }
+
+    fn node_json(&mut self, node: usize) -> Option<&mut Map<String, Value>> {
+        self.json.get_mut("nodes")?.get_mut(node)?.as_object_mut()
+    }
+
+    /// Weights in the file, adapted to the new list of `count` targets.
+    fn remap_weights(&mut self, k: usize, count: usize) -> Option<()> {
+        let sources = self.changes[k].stored_target.clone();
+        remap(self.mesh_json(k)?, &sources, count, true);
+        for node in self.nodes_of(k) {
+            remap(self.node_json(node)?, &sources, count, false);
+        }
+        Some(())
+    }
+
+    /// Writes the rest weights where the first node of the mesh takes them from. Other nodes keep
+    /// theirs.
     fn rest_weights(&mut self, k: usize, count: usize) -> Option<()> {
         let mut weights = self.asset.objects[k].rest_weights.clone();
         weights.resize(count, 0.0);
-        let weights = json!(weights);
+        let nodes = self.nodes_of(k);
+        let of_node = match nodes.first() {
+            Some(&node) => self.node_json(node)?.contains_key("weights") || nodes.len() > 1,
+            None => false,
+        };
 
-        let mesh = self.mesh_json(k)?;
-        if count == 0 {
-            mesh.remove("weights");
-        } else {
-            mesh.insert("weights".into(), weights.clone());
-        }
-
-        let index = self.before.placed[k].mesh;
-        let nodes = self.json.get_mut("nodes").and_then(Value::as_array_mut);
-        for node in nodes.into_iter().flatten() {
-            let shows = node.get("mesh").and_then(Value::as_u64) == Some(index as u64);
-            let node = node.as_object_mut().filter(|_| shows);
-            if let Some(node) = node.filter(|node| node.contains_key("weights")) {
-                if count == 0 {
-                    node.remove("weights");
-                } else {
-                    node.insert("weights".into(), weights.clone());
-                }
-            }
-        }
+        let fields = match nodes.first() {
+            Some(&node) if of_node => self.node_json(node)?,
+            _ => self.mesh_json(k)?,
+        };
+        fields.insert("weights".into(), json!(weights));
 
         Some(())
     }
+}
+
+/// Replaces a list of weights by those of `count` targets with the given `sources`; new targets have
+/// weight 0. A `required` list is added if it is missing.
+fn remap(fields: &mut Map<String, Value>, sources: &[Option<usize>], count: usize, required: bool) {
+    let old = fields.remove("weights");
+    if count == 0 || (old.is_none() && !required) {
+        return;
+    }
+
+    let old = old.as_ref().and_then(Value::as_array);
+    let weight = |source: &Option<usize>| source.and_then(|k| old?.get(k).cloned());
+    let mut weights: Vec<Value> = sources
+        .iter()
+        .map(|source| weight(source).unwrap_or_else(|| json!(0.0)))
+        .collect();
+    weights.resize(count, json!(0.0));
+    fields.insert("weights".into(), Value::Array(weights));
 }

@@ -38,7 +38,7 @@ use super::container;
 use super::original::Original;
 use super::read::{Buffers, ReadScene, Scene, Source, material_labels, open_document};
 use super::write::{BufferBuilder, CAPABILITIES, FrameTargets};
-use crate::{Asset, EncodedAsset, NoFiles};
+use crate::{Asset, EncodedAsset, NoFiles, Object};
 
 /// The original file of the asset with its changes; `None` if the asset was not read from glTF, or
 /// if it needs a new document.
@@ -76,6 +76,7 @@ pub(super) fn edit(asset: &Asset, container: Container) -> Option<EncodedAsset> 
         buffer: BufferBuilder::after(document.accessors.len(), document.buffer_views.len()),
         json,
         changed: false,
+        target_counts: Vec::new(),
         settings,
         left_out,
     };
@@ -101,6 +102,8 @@ struct DocumentEdit<'a> {
     /// The document.
     json: Value,
     changed: bool,
+    /// How many targets each object is written with, frames of clips included.
+    target_counts: Vec<usize>,
     left_out: Vec<String>,
 }
 
@@ -111,15 +114,52 @@ impl<'a> DocumentEdit<'a> {
         for object in 0..self.asset.objects.len() {
             self.mesh(object, &mut frames)?;
         }
+        self.warn_about_references();
         Some(frames)
     }
 
+    /// Extensions refer to targets by number; these numbers are not followed.
+    fn warn_about_references(&mut self) {
+        const EXTENSIONS: [&str; 4] = [
+            "VRM",
+            "VRMC_vrm",
+            "KHR_animation_pointer",
+            "KHR_interactivity",
+        ];
+
+        // Targets that are only added keep the numbers of the others.
+        let renumbered = |(changes, old): (&ObjectChanges, &Object)| {
+            let kept = 0..old.rig.targets().len();
+            changes.targets
+                && kept
+                    .into_iter()
+                    .any(|k| changes.stored_target.get(k) != Some(&Some(k)))
+        };
+        let mut pairs = self.changes.iter().zip(&self.before.asset.objects);
+        if !pairs.any(renumbered) {
+            return;
+        }
+
+        let used = &self.source.document.extensions_used;
+        for name in used
+            .iter()
+            .filter(|name| EXTENSIONS.contains(&name.as_str()))
+        {
+            self.left_out.push(format!(
+                "new numbers of targets in the extension '{name}' (its references may be wrong)"
+            ));
+        }
+    }
+
     /// The file with the edited document.
-    fn finish(self, original: &Original, container: Container) -> Option<EncodedAsset> {
-        let mut encoded = if self.changed {
-            storage::store(self.json, self.buffer, self.source, original, container)?
-        } else {
-            package::unchanged(self.json, self.source, original, container)?
+    fn finish(mut self, original: &Original, container: Container) -> Option<EncodedAsset> {
+        let unchanged = (!self.changed).then(|| package::unchanged(original, container));
+        let mut encoded = match unchanged.flatten() {
+            Some(same) => same,
+            None => {
+                package::embed_images(&mut self.json, original, container, &mut self.buffer);
+                storage::store(self.json, self.buffer, self.source, original, container)?
+            }
         };
         encoded.left_out.extend(self.left_out);
         Some(encoded)

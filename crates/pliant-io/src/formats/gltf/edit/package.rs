@@ -10,6 +10,7 @@ use crate::asset::media_type_of;
 use crate::gltf::container::{self, base64_uri, to_data_uri};
 use crate::gltf::original::Original;
 use crate::gltf::read::Source;
+use crate::gltf::write::BufferBuilder;
 
 /// The kind of file to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,22 +48,14 @@ pub(super) fn main_buffer<'a>(source: &'a Source<'_>) -> MainBuffer<'a> {
     })
 }
 
-/// The file of a document that did not change.
-pub(super) fn unchanged(
-    json: Value,
-    source: &Source<'_>,
-    original: &Original,
-    container: Container,
-) -> Option<EncodedAsset> {
+/// The bytes of the original, if it is a file of this kind that refers to no others.
+pub(super) fn unchanged(original: &Original, container: Container) -> Option<EncodedAsset> {
     let is_glb = container::is_glb(&original.bytes);
-    if is_glb == (container == Container::Glb) && original.files.is_empty() {
-        return Some(EncodedAsset {
-            bytes: original.bytes.clone(),
-            ..EncodedAsset::default()
-        });
-    }
-
-    pack(json, main_buffer(source), source, original, container)
+    let same_kind = is_glb == (container == Container::Glb) && original.files.is_empty();
+    same_kind.then(|| EncodedAsset {
+        bytes: original.bytes.clone(),
+        ..EncodedAsset::default()
+    })
 }
 
 /// The file of a document whose main buffer holds `main`.
@@ -73,9 +66,11 @@ pub(super) fn pack(
     original: &Original,
     container: Container,
 ) -> Option<EncodedAsset> {
-    let mut left_out = Vec::new();
-    embed_images(&mut json, original, &mut left_out);
-    let binary = embed_buffers(&mut json, main, source, container)?;
+    let mut binary = embed_buffers(&mut json, main, source, container)?;
+    let was_json = !container::is_glb(&original.bytes);
+    if container == Container::Glb && was_json && main.index == 0 {
+        join_buffers(&mut json, &mut binary, source)?;
+    }
     let text = serde_json::to_vec(&json).ok()?;
 
     let bytes = match container {
@@ -84,7 +79,6 @@ pub(super) fn pack(
     };
     Some(EncodedAsset {
         bytes,
-        left_out,
         ..EncodedAsset::default()
     })
 }
@@ -130,23 +124,78 @@ fn embed_buffers(
     Some(binary)
 }
 
-/// Replaces the files of images by `data:` URIs.
-fn embed_images(json: &mut Value, original: &Original, left_out: &mut Vec<String>) {
+/// Replaces the files of images: in a GLB by buffer views, in JSON by `data:` URIs.
+pub(super) fn embed_images(
+    json: &mut Value,
+    original: &Original,
+    container: Container,
+    buffer: &mut BufferBuilder,
+) {
     let images = json.get_mut("images").and_then(Value::as_array_mut);
     for image in images.into_iter().flatten() {
-        let Some(uri) = image.get("uri").and_then(Value::as_str) else {
+        // The reader has reported a file that is missing; its name stays.
+        let uri = image.get("uri").and_then(Value::as_str);
+        let bytes = uri.and_then(|uri| original.files.get(uri));
+        let (Some(bytes), Some(fields)) = (bytes.cloned(), image.as_object_mut()) else {
             continue;
         };
-        if uri.starts_with("data:") {
-            continue;
-        }
 
-        match original.files.get(uri) {
+        let media_type = media_type_of(&bytes).unwrap_or("application/octet-stream");
+        if container == Container::Glb {
+            fields.remove("uri");
+            fields.insert("bufferView".into(), json!(buffer.image(&bytes)));
+            fields.insert("mimeType".into(), json!(media_type));
+        } else {
+            fields.insert("uri".into(), json!(base64_uri(media_type, &bytes)));
+        }
+    }
+}
+
+/// Appends the bytes of all buffers to those of the first one, which alone can be in a GLB.
+fn join_buffers(json: &mut Value, binary: &mut Vec<u8>, source: &Source<'_>) -> Option<()> {
+    let mut offsets = vec![None; source.document.buffers.len()];
+    let mut kept = Vec::new();
+    let buffers = json.get_mut("buffers")?.as_array_mut()?;
+    for (k, buffer) in buffers.drain(..).enumerate() {
+        match source.buffers.bytes(k).filter(|_| k > 0) {
             Some(bytes) => {
-                let media_type = media_type_of(bytes).unwrap_or("application/octet-stream");
-                image["uri"] = json!(base64_uri(media_type, bytes));
+                binary.resize(binary.len().next_multiple_of(4), 0);
+                offsets[k] = Some((0, binary.len()));
+                binary.extend_from_slice(bytes);
             }
-            None => left_out.push(format!("image '{uri}', whose file was not found")),
+            None => {
+                if let Some(offset) = offsets.get_mut(k) {
+                    *offset = Some((kept.len(), 0));
+                }
+                kept.push(buffer);
+            }
+        }
+    }
+    kept.first_mut()?["byteLength"] = json!(binary.len());
+    *buffers = kept;
+
+    let views = json.get_mut("bufferViews").and_then(Value::as_array_mut);
+    for view in views.into_iter().flatten() {
+        let extensions = view.get_mut("extensions").and_then(Value::as_object_mut);
+        for compressed in extensions.into_iter().flat_map(|map| map.values_mut()) {
+            move_view(compressed, &offsets);
+        }
+        move_view(view, &offsets);
+    }
+
+    Some(())
+}
+
+/// Moves a view to the buffer and the offset where its bytes are now.
+fn move_view(view: &mut Value, offsets: &[Option<(usize, usize)>]) {
+    let buffer = view.get("buffer").and_then(Value::as_u64);
+    let moved = buffer.and_then(|k| *offsets.get(k as usize)?);
+    if let (Some((buffer, shift)), Some(fields)) = (moved, view.as_object_mut()) {
+        let offset = fields.get("byteOffset").and_then(Value::as_u64);
+        let offset = offset.unwrap_or(0) as usize + shift;
+        fields.insert("buffer".into(), json!(buffer));
+        if offset > 0 {
+            fields.insert("byteOffset".into(), json!(offset));
         }
     }
 }

@@ -162,7 +162,11 @@ impl Source<'_> {
     }
 
     /// Plain numbers, row after row.
-    pub(super) fn numbers(&self, index: usize, kinds: &[&str]) -> Result<Vec<f64>, ReadError> {
+    pub(in crate::formats::gltf) fn numbers(
+        &self,
+        index: usize,
+        kinds: &[&str],
+    ) -> Result<Vec<f64>, ReadError> {
         let array = self.array(index, kinds)?;
         let total = array.count.saturating_mul(array.width);
         self.buffers

@@ -59,7 +59,7 @@ impl BufferBuilder {
     }
 
     /// The bytes of an image.
-    pub(super) fn image(&mut self, bytes: &[u8]) -> usize {
+    pub(in crate::formats::gltf) fn image(&mut self, bytes: &[u8]) -> usize {
         self.view(None, |buffer| buffer.extend_from_slice(bytes))
     }
 
