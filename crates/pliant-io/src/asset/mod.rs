@@ -181,6 +181,13 @@ impl Asset {
             .map_err(|e| self.rig_error(RigError::from(e)))
     }
 
+    /// Whether a save as glTF edits the file that the asset was read from, so that a new clip joins
+    /// its targets and clips.
+    #[must_use]
+    pub fn edits_its_file(&self) -> bool {
+        self.original.is_some()
+    }
+
     /// The same asset with a new clip instead of its own ones. A save as the glTF that it was read
     /// from adds the clip to those of the file.
     pub(crate) fn with_new_clip(&self, animation: Animation) -> Self {

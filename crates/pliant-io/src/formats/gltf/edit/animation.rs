@@ -336,6 +336,13 @@ impl DocumentEdit<'_> {
                 continue;
             };
 
+            // Frames are shapes in the bind pose; joints that rest elsewhere would move them again.
+            let skin = self.before.placed[object].skin;
+            let bound = skin.is_none_or(|skin| self.before.skins[&skin].rests_as_bound);
+            if !bound && matches!(motion.shape, Shape::Points(_)) {
+                return None;
+            }
+
             let track = motion.placement.as_ref();
             let placement = match track {
                 Some(track) => Some(space::local_track(track, &self.before.nodes, node)?),

@@ -50,7 +50,7 @@ pub(in crate::formats::gltf) struct BoundSkin {
     /// `Bⱼ G⁻¹`, joint by joint.
     pub(in crate::formats::gltf) from_neutral: Vec<DAffine3>,
     /// Whether the file rests in the bind pose.
-    pub(super) rests_as_bound: bool,
+    pub(in crate::formats::gltf) rests_as_bound: bool,
 }
 
 impl BoundSkin {

@@ -159,7 +159,7 @@ impl SolvedPose<'_> {
             files.add(path, slider_weights::to_bytes(&weights));
         }
         let result = if keeps_rig {
-            self.posed_rig(layer.as_ref())?
+            self.posed_rig(args, layer.as_ref())?
         } else {
             self.asset.posed(&positions)?
         };
@@ -180,12 +180,12 @@ impl SolvedPose<'_> {
     }
 
     /// The rig at the solved weights. A residual layer becomes one more target at weight 1.
-    fn posed_rig(&self, layer: Option<&Layer>) -> Result<Asset, Failure> {
+    fn posed_rig(&self, args: &PoseOutputArgs, layer: Option<&Layer>) -> Result<Asset, Failure> {
         let mut weights = slider_weights::by_name(self.rig, &self.pose.weights);
         let mut rig = self.asset.clone();
         if let Some(layer) = layer {
             let mut targets = rig.rig()?.targets().to_vec();
-            let target = layer.target(&targets, self.locator)?;
+            let target = layer.target(args.residual.promoted_name(), &targets, self.locator)?;
             weights.insert(target.name.clone(), 1.0);
             targets.push(target);
             rig = rig.with_targets(&targets)?;

@@ -95,6 +95,11 @@ impl ResidualArgs {
         }
     }
 
+    /// The name under which the layer is kept in the rig, if it is a target of its own.
+    pub(crate) fn promoted_name(&self) -> Option<&str> {
+        self.promote.as_deref()
+    }
+
     /// Adds the map of what no weights inside the limits reach to `files`.
     pub(crate) fn write_heatmap(
         &self,
@@ -289,10 +294,15 @@ impl Layer {
         solved.rig.clone().with_combinations(combinations)
     }
 
-    /// The layer as a target, with a name that none of `targets` has.
-    pub(crate) fn target(&self, targets: &[Target], locator: &str) -> Result<Target, Failure> {
+    /// The layer as a target called `name`, or with a name that none of `targets` has.
+    pub(crate) fn target(
+        &self,
+        name: Option<&str>,
+        targets: &[Target],
+        locator: &str,
+    ) -> Result<Target, Failure> {
         let taken = |name: &str| targets.iter().any(|target| target.name == name);
-        let mut name = String::from("residual");
+        let mut name = name.unwrap_or("residual").to_owned();
         let mut number = 2;
         while taken(&name) {
             name = format!("residual{number}");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pliant::physics::TouchedClip;
 use pliant::physics::{TouchCollider, TouchEnding, TouchError, TouchJob};
-use pliant_io::{Animation, Asset};
+use pliant_io::{Animation, Asset, Format};
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DVec3, Vec3};
 use pliant_physics::{Collider, SoftPatch, TouchOptions};
@@ -444,7 +444,14 @@ impl Args {
     ) -> Result<Asset, Failure> {
         let mut animation = Animation::new("touch", 0);
         animation.frames_per_second = self.fps;
-        let start = asset.posed(&job.shape(0))?;
+
+        // A new file holds the clip alone; its mesh is the shape from which the touch starts.
+        let is_gltf = Format::of(&self.out).is_some_and(Format::is_gltf);
+        let start = if is_gltf && asset.edits_its_file() {
+            asset.clone()
+        } else {
+            asset.posed(&job.shape(0))?
+        };
         Ok(start.with_point_clip(animation, frames)?)
     }
 
