@@ -508,6 +508,30 @@ fn several_buffers_become_the_one_of_a_glb() {
     }
 }
 
+#[test]
+fn a_file_that_does_not_rest_in_its_bind_pose_is_shown_as_it_rests() {
+    use pliant_mesh::glam::DQuat;
+
+    let mut character = Character::new();
+    character.document["nodes"][3]["rotation"] = json!([0.0, 0.0, 0.6, 0.8]);
+    let asset = read(&character.glb());
+
+    // Each vertex follows the hip by 3/4 and the knee, at twice the height 1, by 1/4.
+    let knee = DVec3::new(0.0, 2.0, 0.0);
+    let turned = |p: DVec3| knee + DQuat::from_xyzw(0.0, 0.0, 0.6, 0.8) * (p - knee);
+    let shown = asset.resting_mesh().unwrap();
+    for (bound, shown) in asset
+        .mesh()
+        .unwrap()
+        .positions()
+        .iter()
+        .zip(shown.positions())
+    {
+        let expected = *bound * 0.75 + turned(*bound) * 0.25;
+        assert!(shown.distance(expected) < 1e-6, "{shown} {expected}");
+    }
+}
+
 /// The character without a skin, shown by two nodes with weights of their own.
 fn twins() -> Vec<u8> {
     let mut character = Character::new();

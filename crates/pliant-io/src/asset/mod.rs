@@ -163,17 +163,17 @@ impl Asset {
         })
     }
 
-    /// All objects as one mesh, at the weights at which the file rests.
+    /// All objects as one mesh, at the weights and in the pose in which the file rests.
     pub fn resting_mesh(&self) -> Result<Mesh, IoError> {
         let mesh = self.mesh()?;
-        if self.objects.iter().all(|o| o.rest_weights.is_empty()) {
+        let at_rest = |o: &Object| o.rest_weights.is_empty() && o.rest_joints.is_none();
+        if self.objects.iter().all(at_rest) {
             return Ok(mesh);
         }
 
         let mut positions = mesh.positions().to_vec();
         for (object, indices) in self.objects.iter().zip(&self.file_indices()) {
-            let own = object.rig.evaluate(&object.rest_weights);
-            for (&index, position) in indices.iter().zip(own) {
+            for (&index, position) in indices.iter().zip(object.resting_positions()) {
                 positions[index as usize] = position;
             }
         }

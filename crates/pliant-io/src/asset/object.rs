@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pliant_mesh::FaceLabels;
-use pliant_mesh::glam::DVec3;
+use pliant_mesh::glam::{DAffine3, DVec3};
 use pliant_rig::{Rig, RigError};
 
 use super::SkinBinding;
@@ -29,6 +29,8 @@ pub struct Object {
     pub rest_weights: Vec<f64>,
     /// The joints that its vertices follow, if there are any. Its neutral is then its bind pose.
     pub skin: Option<SkinBinding>,
+    /// The motion of the bind pose by each joint at rest, if the file rests in another pose.
+    pub rest_joints: Option<Arc<Vec<DAffine3>>>,
     /// How glTF stored its vertices, so that the writer stores them identically.
     pub(crate) seams: Option<Arc<Seams>>,
     /// Which object of its original file it is; `None` for an object made by a program.
@@ -47,6 +49,7 @@ impl Object {
             smoothing: FaceLabels::default(),
             rest_weights: Vec::new(),
             skin: None,
+            rest_joints: None,
             seams: None,
             original: None,
         }
@@ -64,6 +67,18 @@ impl Object {
         self.rig.neutral().vertex_count()
     }
 
+    /// Its positions as the file shows it: at its rest weights, then in the rest pose of its joints.
+    #[must_use]
+    pub fn resting_positions(&self) -> Vec<DVec3> {
+        let shape = self.rig.evaluate(&self.rest_weights);
+        match (&self.skin, &self.rest_joints) {
+            (Some(binding), Some(joints)) if joints.len() == binding.skin.bone_count() => {
+                binding.skin.blend(&shape, joints)
+            }
+            _ => shape,
+        }
+    }
+
     /// The object at other positions, without targets and skin.
     pub(crate) fn posed(&self, positions: Vec<DVec3>) -> Result<Self, RigError> {
         let neutral = self.rig.neutral().posed(positions)?;
@@ -71,6 +86,7 @@ impl Object {
             rig: Rig::without_targets(neutral),
             rest_weights: Vec::new(),
             skin: None,
+            rest_joints: None,
             ..self.clone()
         })
     }

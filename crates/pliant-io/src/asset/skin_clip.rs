@@ -156,6 +156,7 @@ impl Asset {
         let mut plain = self.clone();
         for object in &mut plain.objects {
             object.skin = None;
+            object.rest_joints = None;
         }
         for (clip, original) in plain.clips.iter_mut().zip(&self.clips) {
             for motion in &mut clip.motions {

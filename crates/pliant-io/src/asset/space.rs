@@ -166,6 +166,9 @@ impl SpaceChange {
         if let Some(binding) = &mut object.skin {
             self.binding(binding);
         }
+        if let Some(joints) = &mut object.rest_joints {
+            *joints = Arc::new(joints.iter().map(|m| self.motion(m)).collect());
+        }
 
         let rotation = self.rotation;
         if let Some(seams) = object.seams.take() {

@@ -192,12 +192,18 @@ impl<'a> Scene<'a> {
         placed.sliders = sliders;
 
         let vertices = rig.neutral().vertex_count();
+        let bound = placed.skin.map(|skin| &self.skins[&skin]);
+        let rest_joints = bound
+            .filter(|bound| !bound.rests_as_bound)
+            .filter(|bound| bound.rest_joints.iter().all(|joint| joint.is_finite()))
+            .map(|bound| Arc::clone(&bound.rest_joints));
         let mut object = Object {
             path,
             file_vertices,
             smoothing: extras::labels(self.source, own.smoothing.as_ref(), "smoothing", faces),
             file_index: extras::list(self.source, own.file_index, "file_index", vertices),
             skin: binding,
+            rest_joints,
             seams: Some(Arc::new(seams)),
             ..Object::new(rig)
         };

@@ -49,6 +49,8 @@ pub(in crate::formats::gltf) struct BoundSkin {
     pub(super) scene_from_mesh: DAffine3,
     /// `Bⱼ G⁻¹`, joint by joint.
     pub(in crate::formats::gltf) from_neutral: Vec<DAffine3>,
+    /// The motion of the neutral by each joint at rest: `Wⱼ(0) Bⱼ G⁻¹`.
+    pub(super) rest_joints: Arc<Vec<DAffine3>>,
     /// Whether the file rests in the bind pose.
     pub(in crate::formats::gltf) rests_as_bound: bool,
 }
@@ -132,6 +134,12 @@ impl BoundSkin {
 
         Ok(Self {
             skeleton: Arc::new(Skeleton::new(joints)?),
+            rest_joints: Arc::new(
+                bound
+                    .iter()
+                    .map(|bound| *bound * scene_from_mesh.inverse())
+                    .collect(),
+            ),
             rests_as_bound: bound.iter().all(|other| near(other, &scene_from_mesh)),
             from_neutral: inverse
                 .iter()
