@@ -109,7 +109,7 @@ fn a_radius_in_metres_on_a_head_in_centimetres_gets_a_warning() {
     };
     let warning = warned("0.04");
     assert!(
-        warning.contains("--radius 0.04 is") && warning.contains("4 may be meant"),
+        warning.contains("--radius 0.04 is") && warning.contains("did you mean 4?"),
         "{warning}"
     );
     assert!(!warned("4").contains("--radius"));

@@ -32,21 +32,17 @@ impl Asset {
             return None;
         }
 
-        let relation = if share < 1.0 {
-            format!("{} of", percent(share))
-        } else {
-            format!("{} times", digits(share))
-        };
+        let size = if share < 1.0 { "small" } else { "large" };
         let unit = match self.meters_per_unit {
-            Some(unit) => format!(", 1 unit is {} m", digits(unit)),
+            Some(unit) => format!(" (one unit is {} m)", digits(unit)),
             None => String::new(),
         };
         let intended = match self.intended(length, diagonal) {
-            Some(intended) => format!("; {} may be meant", digits(intended)),
+            Some(intended) => format!("; did you mean {}?", digits(intended)),
             None => String::new(),
         };
         Some(format!(
-            "{what} {} is {relation} the diagonal of the model, {} units (lengths are in asset units{unit}){intended}",
+            "{what} {} is very {size} for this model, whose diagonal is {} units{unit}{intended}",
             digits(length),
             digits(diagonal)
         ))
@@ -77,10 +73,6 @@ impl Asset {
 
 fn is_usual(share: f64) -> bool {
     (LEAST_SHARE..=GREATEST_SHARE).contains(&share)
-}
-
-fn percent(share: f64) -> String {
-    format!("{} %", digits(100.0 * share))
 }
 
 /// A number with three significant digits.
@@ -117,8 +109,8 @@ mod tests {
         let warning = model(30.0, Some(0.01)).length_warning("--radius", 0.04);
         assert_eq!(
             warning.unwrap(),
-            "--radius 0.04 is 0.133 % of the diagonal of the model, 30 units (lengths are in asset \
-             units, 1 unit is 0.01 m); 4 may be meant"
+            "--radius 0.04 is very small for this model, whose diagonal is 30 units (one unit is \
+             0.01 m); did you mean 4?"
         );
     }
 
@@ -127,15 +119,18 @@ mod tests {
         let warning = model(0.3, Some(1.0))
             .length_warning("--radius", 4.0)
             .unwrap();
-        assert!(warning.contains("13.3 times the diagonal"), "{warning}");
-        assert!(warning.ends_with("; 0.04 may be meant"), "{warning}");
+        assert!(
+            warning.contains("is very large for this model"),
+            "{warning}"
+        );
+        assert!(warning.ends_with("; did you mean 0.04?"), "{warning}");
     }
 
     #[test]
     fn without_a_unit_powers_of_ten_are_tried() {
         let warning = model(300.0, None).length_warning("--radius", 0.04).unwrap();
         assert!(
-            warning.contains("300 units") && warning.ends_with("; 40 may be meant"),
+            warning.contains("300 units") && warning.ends_with("; did you mean 40?"),
             "{warning}"
         );
     }

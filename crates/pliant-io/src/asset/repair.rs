@@ -377,10 +377,12 @@ fn merged_twins(asset: &Asset, index: usize) -> Result<ObjectEdit, IoError> {
             ..ObjectEdit::default()
         });
     }
+    let lost = mesh.face_count() - merged.face_count();
+    let warning = (lost > 0).then(|| format!("{lost} face(s) between merged twins were removed"));
     Ok(ObjectEdit {
         edit: Some(edit),
         changed,
-        warning: None,
+        warning,
     })
 }
 

@@ -138,7 +138,7 @@ impl TouchedClip {
         let touched = self.reports.iter().any(|report| report.contacts > 0);
         if !job.colliders.is_empty() && !touched {
             warnings.push(
-                "no collider touches a soft patch in any frame; check where it begins and its displacement"
+                "no collider touches a soft patch in any frame; check the start of the collider and its displacement"
                     .to_owned(),
             );
         }

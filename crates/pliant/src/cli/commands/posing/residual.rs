@@ -168,6 +168,15 @@ impl ResidualArgs {
             return Ok(());
         };
         let about = |error: RigError| Failure::about(solved.locator, &error);
+        if let Some(name) = &self.promote
+            && solved.rig.slider_named(name).is_ok()
+        {
+            return Err(Failure::new(format!(
+                "--promote {name}: {} already has a target of this name; give another name",
+                solved.locator
+            )));
+        }
+
         let stores_combinations = Format::of(path).is_some_and(Format::stores_combinations);
         let before = files.left_out.len();
         if let Some(Drivers(names)) = &self.promote_combination
