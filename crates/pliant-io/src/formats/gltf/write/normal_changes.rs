@@ -20,8 +20,9 @@ use pliant_mesh::glam::{DQuat, DVec3};
 use super::mesh_layout::MeshLayout;
 use crate::gltf::seams::{Displacements, by_vertex};
 
-/// Chosen: a smaller change of a unit normal (0.06 degrees) is not visible.
-const LEAST: f64 = 1e-3;
+/// Chosen: a smaller change of a unit normal (0.3 degrees) is hardly visible. The ICT head with 57
+/// targets takes 14.7 MB, against 15.9 MB with 0.06 degrees.
+const LEAST: f64 = 5e-3;
 
 /// The area vectors of a mesh at rest, and the triangles of each vertex.
 pub(super) struct NormalChanges {
