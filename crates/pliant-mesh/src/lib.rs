@@ -37,7 +37,7 @@ pub use operators::{
     DeformationGradients, IntrinsicTriangulation, Laplacian, Polar, SurfaceGradient,
     mean_value_laplacian,
 };
-pub use progress::{Progress, ProgressPart};
+pub use progress::{Progress, ProgressPart, Stopped, map_with_progress};
 pub use queries::{
     ClosestPoint, RayHit, SurfaceIndex, WindingTree, closest_on_triangle, nearest_ray_hit,
 };

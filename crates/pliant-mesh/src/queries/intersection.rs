@@ -35,8 +35,15 @@ impl Mesh {
             return Ok(Vec::new());
         }
 
-        let index = SurfaceIndex::new(self)?;
-        let plates: Vec<Option<Plate>> = index
+        Ok(SurfaceIndex::new(self)?.self_intersections())
+    }
+}
+
+impl SurfaceIndex {
+    /// Pairs of triangles that cut through each other, as [`Mesh::self_intersections`].
+    #[must_use]
+    pub fn self_intersections(&self) -> Vec<[u32; 2]> {
+        let plates: Vec<Option<Plate>> = self
             .corners()
             .iter()
             .map(|&corners| Plate::of(corners))
@@ -48,7 +55,7 @@ impl Mesh {
                 return Vec::new();
             };
 
-            let near = index
+            let near = self
                 .near_box(plate.bounds)
                 .filter(|&other| other as usize > t);
             let cuts = near.filter(|&other| {
@@ -62,11 +69,11 @@ impl Mesh {
             cuts
         });
 
-        Ok(partners
+        partners
             .iter()
             .enumerate()
             .flat_map(|(t, row)| row.iter().map(move |&other| [t as u32, other]))
-            .collect())
+            .collect()
     }
 }
 
