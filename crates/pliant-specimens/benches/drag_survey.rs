@@ -114,7 +114,7 @@ fn survey(name: &str, rig: &Rig, skin: usize) {
 
 /// Goals that one to three sliders reach, and the same four times as far: the error of pins, and
 /// its excess over the least possible error.
-fn planted(name: &str, poser: &Poser<'_>, pins: &[usize]) {
+fn planted(name: &str, poser: &Poser, pins: &[usize]) {
     let rig = poser.rig();
     let (mut missed, mut moved, mut above) = (Vec::new(), Vec::new(), Vec::new());
     for (k, &vertex) in pins.iter().enumerate() {
@@ -145,6 +145,7 @@ fn planted(name: &str, poser: &Poser<'_>, pins: &[usize]) {
         let best = grab(
             &Bounded::default()
                 .with_debiasing(false)
+                .with_goal_limit(None)
                 .with_sparsity(0.0)
                 .with_damping(1e-7),
         )
@@ -166,7 +167,7 @@ fn planted(name: &str, poser: &Poser<'_>, pins: &[usize]) {
     );
 }
 
-fn tell(rig: &Rig, grab: &Grab<'_>, pose: &Pose, vertex: usize, way: DVec3) {
+fn tell(rig: &Rig, grab: &Grab, pose: &Pose, vertex: usize, way: DVec3) {
     let moves = grab.explain(pose).moves;
     let words = moves.iter().map(|m| {
         format!(
@@ -222,7 +223,7 @@ fn spread_pins(rig: &Rig, skin: usize) -> Vec<usize> {
 }
 
 /// The largest change of a weight between two moments of a path: out along `way`, then sideways.
-fn largest_jump(grab: &mut Grab<'_>, way: DVec3) -> f64 {
+fn largest_jump(grab: &mut Grab, way: DVec3) -> f64 {
     let side = if way.y == 0.0 { DVec3::Y } else { DVec3::X } * way.length();
     let moment = |k: usize| {
         let t = k as f64 / MOMENTS as f64;
@@ -249,7 +250,7 @@ fn largest_jump(grab: &mut Grab<'_>, way: DVec3) -> f64 {
 }
 
 impl Figures {
-    fn add(&mut self, grab: &Grab<'_>, pose: &Pose, way: DVec3) {
+    fn add(&mut self, grab: &Grab, pose: &Pose, way: DVec3) {
         let rig = grab.system().rig();
         let moved: Vec<usize> = (0..pose.weights.len())
             .filter(|&k| pose.weights[k].abs() > MOVED)

@@ -22,6 +22,7 @@ use pliant_rig::{Clip, Rig, WeightTrack};
 
 pub use built_in::{BuiltIn, load};
 pub use hand::{HandLandmark, landmarks as hand_landmarks};
+pub use head::{HeadFace, face as head_face};
 pub use quadruped::markers;
 
 /// A model with everything that moves it.

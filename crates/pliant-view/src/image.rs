@@ -27,6 +27,29 @@ impl Image {
         })
     }
 
+    /// A picture of given pixels, row by row from the top left.
+    ///
+    /// # Errors
+    /// [`ViewError::Size`] if a side is zero or too long, or there is not one pixel for each place.
+    pub fn from_pixels(
+        [width, height]: [usize; 2],
+        pixels: Vec<[u8; 3]>,
+    ) -> Result<Self, ViewError> {
+        check_size([width, height])?;
+        if pixels.len() != width * height {
+            return Err(ViewError::Size {
+                width,
+                height,
+                limit: Self::LONGEST_SIDE,
+            });
+        }
+        Ok(Self {
+            width,
+            height,
+            pixels,
+        })
+    }
+
     /// Pixels across and down.
     #[must_use]
     pub fn size(&self) -> [usize; 2] {

@@ -52,12 +52,13 @@ pub use color::{Color, ColorMap, ScalarRange};
 pub use contact_sheet::{ContactSheet, turntable};
 pub use error::ViewError;
 pub use image::{Image, to_apng};
-pub use look::{Look, face_means};
+pub use look::{Look, face_means, own_paint};
 pub use pbr::{PbrMaterial, PbrPaint, Transparency};
 pub use render::{PreparedScene, render};
 pub use scene::{
     Backdrop, Ground, Marker, Material, Object, Paint, ScalarPaint, Scene, Stroke, Wire,
 };
+pub use shading::{OccludedSurface, vertex_openness};
 pub use shot::Shot;
 pub use text::{Anchor, Legend, LegendBar, TextStyle, draw_text, text_width};
 pub use texture::{TexelEncoding, Texture, TextureMap, TextureWrap};

@@ -107,8 +107,9 @@ impl Look {
     }
 }
 
-/// The colours of the mesh: those of its vertices, else those that its material names suggest.
-fn own_paint(mesh: &Mesh) -> Paint {
+/// The colours of a mesh: those of its vertices, else those that its material names suggest.
+#[must_use]
+pub fn own_paint(mesh: &Mesh) -> Paint {
     match mesh.colors().first() {
         Some(layer) => Paint::VertexColors(
             layer

@@ -13,6 +13,7 @@
 
 mod expressions;
 mod geometry;
+mod landmarks;
 
 use pliant_mesh::glam::{DVec2, DVec3};
 use pliant_mesh::{CornerLayer, FaceLabels, Mesh, MeshBuilder};
@@ -24,6 +25,14 @@ use expressions::{performance, targets};
 use geometry::half::{Half, Part};
 use geometry::sculpt::Sculpt;
 use geometry::{ear, eye, eyebrow, hair, layout, mouth, nose, relax, teeth};
+
+pub use landmarks::HeadFace;
+
+/// The face of the head as a template with landmarks.
+#[must_use]
+pub fn face() -> HeadFace {
+    landmarks::face(&mirror(&model_half()))
+}
 
 /// The head's rig and its performance.
 pub(crate) fn build() -> (Rig, Performance) {

@@ -8,6 +8,7 @@
 //! | `height_map` | heights of a scene along a direction, for all shadows |
 //! | `key_light` | the main light and its soft shadow |
 //! | `ambient_occlusion` | light from all directions |
+//! | `vertex_openness` | the same at the vertices of moving surfaces |
 //! | `floor_shadow` | shadow on an invisible floor |
 
 mod ambient_occlusion;
@@ -17,6 +18,7 @@ mod key_light;
 mod lighting;
 mod normals;
 mod pbr_lighting;
+mod vertex_openness;
 
 pub(crate) use ambient_occlusion::AmbientOcclusion;
 pub(crate) use floor_shadow::FloorShadow;
@@ -25,3 +27,4 @@ pub(crate) use key_light::KeyLight;
 pub(crate) use lighting::{LightSetup, ShadingPoint, tone};
 pub(crate) use normals::Normals;
 pub(crate) use pbr_lighting::PbrPoint;
+pub use vertex_openness::{OccludedSurface, vertex_openness};

@@ -93,6 +93,19 @@ impl Texture {
         self
     }
 
+    /// What its bytes mean.
+    #[must_use]
+    pub fn encoding(&self) -> TexelEncoding {
+        self.encoding
+    }
+
+    /// The image and its halved copies, each with width, height and RGBA bytes row by row. Odd sizes
+    /// are rounded up.
+    pub fn levels(&self) -> impl Iterator<Item = ([usize; 2], &[[u8; 4]])> {
+        let levels = self.levels.iter();
+        levels.map(|level| ([level.width, level.height], level.texels.as_slice()))
+    }
+
     /// Whether any texel is not opaque.
     #[must_use]
     pub fn is_translucent(&self) -> bool {
