@@ -119,7 +119,7 @@ impl Drag {
         }
     }
 
-    fn grab<'p>(&self, poser: &'p Poser<'p>) -> Grab<'p> {
+    fn grab(&self, poser: &Poser) -> Grab {
         poser
             .grab(&[], &self.pins, &without_debiasing(), Range::Clip)
             .expect("the pins are on the mesh")

@@ -1,7 +1,7 @@
 //! Errors of rigs, clips, poses and strokes.
 
 use pliant_linalg::LinalgError;
-use pliant_mesh::MeshError;
+use pliant_mesh::{MeshError, Stopped};
 use thiserror::Error;
 
 /// An error of a rig, a clip, a pose or a stroke.
@@ -104,6 +104,31 @@ pub enum RigError {
         /// How many targets there are.
         expected: usize,
     },
+    /// A path of a drag without steps.
+    #[error("the path of the drag has no steps; give at least one")]
+    NoSteps,
+    /// A step of a path with another number of pins.
+    #[error(
+        "step {step} of the path moves {found} pins, but {expected} pins are set; give one displacement for each"
+    )]
+    PathPins {
+        /// The step, counted from 0.
+        step: usize,
+        /// Its number of displacements.
+        found: usize,
+        /// The number of pins.
+        expected: usize,
+    },
+    /// A displacement of a path that is not finite.
+    #[error(
+        "the displacement of pin {pin} at step {step} of the path is not finite; correct the path"
+    )]
+    PathNotFinite {
+        /// The step, counted from 0.
+        step: usize,
+        /// The pin, counted from 0.
+        pin: usize,
+    },
     /// A slider that the rig does not have.
     #[error("the rig has no slider {slider}; {known}")]
     NoSuchSlider {
@@ -131,6 +156,12 @@ pub enum RigError {
     BadDriver {
         /// The combination.
         name: String,
+    },
+    /// An exclusive set with fewer than two sliders.
+    #[error("an exclusive set names {found} slider(s); name two or more")]
+    ExclusiveCount {
+        /// The number of its sliders.
+        found: usize,
     },
     /// An exclusive pair of a slider with itself.
     #[error("an exclusive pair has slider '{name}' twice; name two different sliders")]
@@ -163,6 +194,14 @@ pub enum RigError {
     /// A rig without targets.
     #[error("the rig has no targets, so nothing can be posed; give a mesh with blend shapes")]
     NoTargets,
+    /// A prior that shares no slider with the rig.
+    #[error(
+        "no slider of the prior has a name of the rig or its meaning, '{name}' among them; give a clip with ARKit names, or rename its sliders with `pliant rename`"
+    )]
+    NoCommonSlider {
+        /// The first slider of the prior.
+        name: String,
+    },
     /// A drag without pins.
     #[error("there is no pin to drag; give at least one pin")]
     NoPins,
@@ -279,11 +318,30 @@ pub enum RigError {
         /// The existing markers.
         known: String,
     },
+    /// Two rigs that should have the same neutral.
+    #[error(
+        "the neutral meshes of two rigs differ at vertex {vertex}; transfer the shapes to one mesh first"
+    )]
+    OtherNeutral {
+        /// The first vertex with another position.
+        vertex: usize,
+    },
+    /// A channel that the performance does not have.
+    #[error("there is no channel '{channel}'; {known}")]
+    NoSuchChannel {
+        /// The requested channel.
+        channel: String,
+        /// The existing channels.
+        known: String,
+    },
     /// A step or cubic track where a linear one is needed.
     #[error(
         "the weight track has step or cubic interpolation, but linear interpolation is needed; sample it at its frames first"
     )]
     NotLinear,
+    /// The caller stopped the work.
+    #[error("stopped")]
+    Stopped(#[from] Stopped),
     /// An error of the mesh.
     #[error(transparent)]
     Mesh(#[from] MeshError),

@@ -23,7 +23,7 @@ impl Clip {
     pub const DEFAULT_FRAMES_PER_SECOND: f64 = 24.0;
     /// Times nearer to a frame than this part of its duration are on it: rounding of `k / rate`
     /// times `rate`.
-    const FRAME_TOLERANCE: f64 = 1e-9;
+    pub const FRAME_TOLERANCE: f64 = 1e-9;
 
     /// A clip of absolute positions, each frame in the vertex order of `reference`.
     pub fn new(

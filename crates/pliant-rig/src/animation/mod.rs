@@ -5,6 +5,7 @@
 //! - [`KeyedCurves`]: one curve for each slider, with few [`Key`]s that can be edited.
 //! - [`eased_weight`]: one curve whose segments ease in and out.
 //! - [`ClipEdit`]: changes of a track that fade out before and after a frame.
+//! - [`ShapeBasis`]: frames as few shapes with weights.
 //! - [`MarkerTrack`]: named markers of a motion capture over time.
 
 mod clip;
@@ -12,6 +13,7 @@ mod clip_edit;
 mod eased_curve;
 mod keyed_curves;
 mod marker_track;
+mod shape_basis;
 mod weight_track;
 
 pub use clip::Clip;
@@ -19,4 +21,5 @@ pub use clip_edit::{ClipEdit, Falloff, edit_clip};
 pub use eased_curve::{Ease, EasedKey, eased_weight};
 pub use keyed_curves::{Key, KeyedCurves};
 pub use marker_track::{MarkerGap, MarkerTrack};
+pub use shape_basis::ShapeBasis;
 pub use weight_track::{Interpolation, WeightTrack};

@@ -11,6 +11,7 @@
 //! motion.
 
 use pliant_linalg::{RigidMotion, parallel};
+use pliant_mesh::Stopped;
 use pliant_mesh::glam::DVec3;
 
 use crate::Rig;
@@ -28,7 +29,7 @@ impl<'r> Aligner<'r> {
     /// `ε` relative to the largest displacement of any vertex. *Chosen*: the noise of a scan.
     const STATIC: f64 = 1e-3;
     /// Alternations of motion and weights. *Chosen*: a head with a static skull needs two.
-    const MOST_ALTERNATIONS: usize = 10;
+    pub(super) const MOST_ALTERNATIONS: usize = 10;
     /// A change of the motion below this part of the diagonal ends the alternation.
     const TOLERANCE: f64 = 1e-7;
 
@@ -57,21 +58,24 @@ impl<'r> Aligner<'r> {
         Self { rig, weights, size }
     }
 
-    /// The motion of each frame, and the frames without it; `solve` computes the weights of frames.
+    /// The motion of each frame, and the frames without it; `solve` computes the weights of frames,
+    /// and gets the share of the alternations that is done.
     pub(super) fn align(
         &self,
         frames: &[&[DVec3]],
-        solve: impl Fn(&[&[DVec3]]) -> Vec<Vec<f64>>,
-    ) -> (Vec<RigidMotion>, Vec<Vec<DVec3>>) {
+        solve: impl Fn(&[&[DVec3]], f64) -> Result<Vec<Vec<f64>>, Stopped>,
+    ) -> Result<(Vec<RigidMotion>, Vec<Vec<DVec3>>), Stopped> {
         // The first motion is fitted to the neutral.
         let mut motions = parallel::map(frames.len(), 1, |t| {
             self.fit(self.rig.neutral().positions(), frames[t])
         });
 
         let mut aligned = remove_motions(frames, &motions);
-        for _ in 0..Self::MOST_ALTERNATIONS {
+        for k in 0..Self::MOST_ALTERNATIONS {
             // Alternate: weights of the aligned frames, then motions of the posed rig.
-            let weights = solve(&aligned.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            let done = k as f64 / Self::MOST_ALTERNATIONS as f64;
+            let borrowed: Vec<&[DVec3]> = aligned.iter().map(Vec::as_slice).collect();
+            let weights = solve(&borrowed, done)?;
             let refined = parallel::map(frames.len(), 1, |t| {
                 self.fit(&self.rig.evaluate(&weights[t]), frames[t])
             });
@@ -88,7 +92,7 @@ impl<'r> Aligner<'r> {
             }
         }
 
-        (motions, aligned)
+        Ok((motions, aligned))
     }
 
     fn fit(&self, posed: &[DVec3], frame: &[DVec3]) -> RigidMotion {

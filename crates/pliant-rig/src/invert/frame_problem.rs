@@ -7,7 +7,7 @@
 //! `½ φᵀKφ − φᵀh + ½c`. In `x = g w`, units of moved surface, the problem of one frame is
 //!
 //! ```text
-//! min  ½ φᵀKφ − φᵀh  +  ½ ρ |x|²  +  λ γ Σ |xₖ|  +  ½ s |x|² − pᵀx       l ≤ w ≤ u
+//! min  ½ φᵀKφ − φᵀh  +  ½ ρ |x|²  +  λ γ Σ |xₖ|  +  ½ s Σ μₖxₖ² − pᵀx       l ≤ w ≤ u
 //!
 //! g²ₖ = Kₖₖ        γ² = mean g²ₖ        s, p from the neighbouring frames
 //! ```
@@ -24,9 +24,9 @@ use crate::pose::OwnedBoxTerms;
 use crate::{Activation, Limits, Rig};
 
 /// The part of the problem that all frames share.
-#[derive(Debug)]
-pub(super) struct FrameProblem<'r> {
-    activation: &'r Activation,
+#[derive(Debug, Clone)]
+pub(super) struct FrameProblem {
+    activation: Activation,
     /// The sliders that may move, ascending.
     candidates: Vec<usize>,
     /// The index of each slider among them.
@@ -35,10 +35,17 @@ pub(super) struct FrameProblem<'r> {
     pub(super) extents: Vec<f64>,
     /// Limits of the candidates, as weights.
     limits: Vec<[f64; 2]>,
-    lower: Vec<f64>,
-    upper: Vec<f64>,
-    pub(super) penalties: Vec<f64>,
+    pub(super) lower: Vec<f64>,
+    pub(super) upper: Vec<f64>,
+    /// The shape of each candidate at weight 1.
+    own_shapes: Vec<usize>,
+    /// Whether a candidate has in-betweens or drives a combination.
+    pub(super) is_bent: Vec<bool>,
+    /// `λγ`, the same for all sliders.
+    pub(super) penalty: f64,
     pub(super) ridge: f64,
+    /// `γ`: the moved surface of a typical slider.
+    pub(super) typical: f64,
     tolerance: f64,
     /// The weights of sliders that are not candidates.
     rest: Vec<f64>,
@@ -58,10 +65,14 @@ pub(super) struct Frame<'a> {
     pub(super) projection: &'a FrameProjection,
 }
 
-/// `½ s |x|² − pᵀx`: the coupling of a frame to its neighbours.
+/// `½ s Σ μₖxₖ² − pᵀx`: the coupling of a frame to its neighbours.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Coupling<'a> {
+    /// `s`.
     pub(super) stiffness: f64,
+    /// `μ`, one for each slider that may move.
+    pub(super) roughness: &'a [f64],
+    /// `p`.
     pub(super) pull: &'a [f64],
 }
 
@@ -84,7 +95,14 @@ pub(super) struct Linearised {
     pub(super) force: Vec<f64>,
 }
 
-impl<'r> FrameProblem<'r> {
+impl Gram {
+    /// `K`, row by row.
+    pub(super) fn matrix(&self) -> &[f64] {
+        &self.matrix
+    }
+}
+
+impl FrameProblem {
     /// The least extent relative to the largest, so that a slider with almost no motion has a
     /// penalty.
     const LEAST_EXTENT: f64 = 1e-3;
@@ -93,7 +111,7 @@ impl<'r> FrameProblem<'r> {
     const MOST_LINEARISATIONS: usize = 60;
 
     /// `whole` is the Gram matrix of all shapes over the whole surface.
-    pub(super) fn new(rig: &'r Rig, whole: &[f64], options: &InvertOptions) -> Self {
+    pub(super) fn new(rig: &Rig, whole: &[f64], options: &InvertOptions) -> Self {
         let sliders = rig.sliders();
         let candidates: Vec<usize> = (0..sliders.len()).filter(|&k| !sliders[k].locked).collect();
         let mut candidate_of = vec![None; sliders.len()];
@@ -117,11 +135,15 @@ impl<'r> FrameProblem<'r> {
             upper.push(max * extent);
         }
 
+        let first_shapes = first_shapes(rig);
         Self {
-            activation: rig.activation(),
+            activation: rig.activation().clone(),
+            own_shapes: candidates.iter().map(|&k| first_shapes[k]).collect(),
+            is_bent: candidates.iter().map(|&k| is_bent(rig, k)).collect(),
             lower,
             upper,
-            penalties: vec![options.sparsity * typical; candidates.len()],
+            penalty: options.sparsity.unwrap_or(0.0) * typical,
+            typical,
             ridge: options.ridge.max(Self::LEAST_RIDGE),
             tolerance: options.tolerance,
             rest: sliders
@@ -144,6 +166,46 @@ impl<'r> FrameProblem<'r> {
             gram.of_sliders = Some(self.hessian(&gram, &self.rest));
         }
         gram
+    }
+
+    /// The same problem with another penalty `λγ`.
+    pub(super) fn with_penalty(&self, penalty: f64) -> Self {
+        Self {
+            penalty,
+            ..self.clone()
+        }
+    }
+
+    /// Whether coefficients are the weights themselves.
+    pub(super) fn is_linear(&self) -> bool {
+        self.activation.is_linear()
+    }
+
+    /// The solution of a frame without in-betweens and combinations.
+    pub(super) fn linear_start(&self, frame: &Frame<'_>) -> Vec<f64> {
+        let n = self.size();
+        let shapes = self.activation.shape_count();
+        let mut hessian = vec![0.0; n * n];
+        let mut linear = Vec::with_capacity(n);
+        for (row, &a) in self.own_shapes.iter().enumerate() {
+            linear.push(frame.projection.onto_shapes[a] / self.extents[row]);
+            for (column, &b) in self.own_shapes.iter().enumerate() {
+                let scale = self.extents[row] * self.extents[column];
+                hessian[row * n + column] = frame.gram.matrix[a * shapes + b] / scale;
+            }
+            hessian[row * n + row] += self.ridge;
+        }
+
+        let terms = OwnedBoxTerms {
+            linear,
+            penalties: vec![self.penalty; n],
+            lower: self.lower.clone(),
+            upper: self.upper.clone(),
+        };
+        let mut x = self.start();
+        let quadratic = BoxQuadratic::trusted(hessian);
+        quadratic.solve(&terms.borrow(), &mut x, &mut BoxWorkspace::default());
+        x
     }
 
     /// The number of sliders that may move.
@@ -177,13 +239,13 @@ impl<'r> FrameProblem<'r> {
 
     /// Whether a variable is at a limit, or at zero, where the penalty has a kink.
     pub(super) fn at_kink(&self, k: usize, x: f64) -> bool {
-        x <= self.lower[k] || x >= self.upper[k] || (x == 0.0 && self.penalties[k] > 0.0)
+        x <= self.lower[k] || x >= self.upper[k] || (x == 0.0 && self.penalty > 0.0)
     }
 
     /// Moves a variable, but not past a limit or a kink.
     pub(super) fn step_to_kink(&self, k: usize, from: f64, step: f64) -> f64 {
         let to = (from + step).max(self.lower[k]).min(self.upper[k]);
-        if self.penalties[k] > 0.0 && from * to < 0.0 {
+        if self.penalty > 0.0 && from * to < 0.0 {
             0.0
         } else {
             to
@@ -255,9 +317,11 @@ impl<'r> FrameProblem<'r> {
 
     /// The objective of a frame without the coupling.
     pub(super) fn energy(&self, frame: &Frame<'_>, x: &[f64]) -> f64 {
+        let zeros = vec![0.0; x.len()];
         let uncoupled = Coupling {
             stiffness: 0.0,
-            pull: &vec![0.0; x.len()],
+            roughness: &zeros,
+            pull: &zeros,
         };
         self.objective(frame, uncoupled, &self.point(frame, x), x)
     }
@@ -299,15 +363,12 @@ impl<'r> FrameProblem<'r> {
         point: &Point,
         x: &[f64],
     ) -> f64 {
-        let square: f64 = x.iter().map(|x| x * x).sum();
-        let penalty: f64 = x
-            .iter()
-            .zip(&self.penalties)
-            .map(|(x, c)| c * x.abs())
-            .sum();
-        let coupled: f64 = x.iter().zip(coupling.pull).map(|(x, p)| x * p).sum();
-        distance(frame, point) + 0.5 * (self.ridge + coupling.stiffness) * square + penalty
-            - coupled
+        let mut terms = 0.0;
+        for (k, x) in x.iter().enumerate() {
+            let square = self.ridge + coupling.stiffness * coupling.roughness[k];
+            terms += x * (0.5 * square * x - coupling.pull[k]) + self.penalty * x.abs();
+        }
+        distance(frame, point) + terms
     }
 
     fn linearised_at(&self, frame: &Frame<'_>, point: &Point) -> Linearised {
@@ -401,11 +462,11 @@ impl<'r> FrameProblem<'r> {
         }
 
         for k in 0..n {
-            hessian[k * n + k] += self.ridge + coupling.stiffness;
+            hessian[k * n + k] += self.ridge + coupling.stiffness * coupling.roughness[k];
         }
         let terms = OwnedBoxTerms {
             linear,
-            penalties: self.penalties.clone(),
+            penalties: vec![self.penalty; n],
             lower: (0..n)
                 .map(|k| self.lower[k].max(x[k] - trust_radius * self.extents[k]))
                 .collect(),
@@ -427,6 +488,27 @@ fn distance(frame: &Frame<'_>, point: &Point) -> f64 {
         .zip(point.image.iter().zip(&projection.onto_shapes))
         .map(|(c, (image, h))| c * (0.5 * image - h));
     terms.sum::<f64>() + 0.5 * projection.energy
+}
+
+/// The shape of each slider at weight 1; its in-betweens follow.
+fn first_shapes(rig: &Rig) -> Vec<usize> {
+    let mut next = 0;
+    let mut first = Vec::with_capacity(rig.targets().len());
+    for target in rig.targets() {
+        first.push(next);
+        next += 1 + target.in_betweens.len();
+    }
+    first
+}
+
+/// Whether a slider has in-betweens or drives a combination.
+fn is_bent(rig: &Rig, slider: usize) -> bool {
+    let drives = |k: usize| {
+        rig.drivers_of(k)
+            .iter()
+            .any(|driver| driver.index() == slider)
+    };
+    !rig.targets()[slider].in_betweens.is_empty() || (0..rig.combinations().len()).any(drives)
 }
 
 /// `g`: the surface that each slider moves at weight 1, or at its largest in-between.

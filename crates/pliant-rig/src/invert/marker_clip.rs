@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use pliant_mesh::SurfacePoint;
 use pliant_mesh::glam::DVec3;
 
+use super::noise::{Noise, Window};
 use super::shape_projections::FrameProjection;
 use crate::{Pin, Rig, RigError};
 
@@ -30,6 +31,8 @@ pub(super) struct MarkerMatrices {
     /// The index of `K` of each frame.
     pub(super) gram_of: Vec<usize>,
     pub(super) projections: Vec<FrameProjection>,
+    /// For each shape its displacements of the markers.
+    rows: Vec<Vec<DVec3>>,
 }
 
 impl MarkerClip {
@@ -53,6 +56,7 @@ impl MarkerClip {
             grams: Vec::new(),
             gram_of: Vec::new(),
             projections: Vec::new(),
+            rows: Vec::new(),
         };
 
         for frame in &self.frames {
@@ -65,7 +69,44 @@ impl MarkerClip {
             matrices.projections.push(projection(&rows, &rest, frame));
         }
 
+        matrices.rows = rows;
         Ok(matrices)
+    }
+
+    /// Frames in a row that see the same markers, and the index of the matrix of each.
+    pub(super) fn windows(&self, matrices: &MarkerMatrices) -> (Vec<Window>, Vec<usize>) {
+        let zeros = vec![DVec3::ZERO; self.at.len()];
+        let mut windows = Vec::new();
+        let mut grams = Vec::new();
+
+        for t in Noise::middles(self.frames.len()) {
+            let gram = matrices.gram_of[t];
+            if matrices.gram_of[t - 1] != gram || matrices.gram_of[t + 1] != gram {
+                continue;
+            }
+
+            let seen = self.frames[t].iter().flatten().count() as f64;
+            let count = self.at.len() as f64;
+            windows.push(Window {
+                second_difference: projection(&matrices.rows, &zeros, &self.second_difference(t)),
+                middle: matrices.projections[t].clone(),
+                measure: [seen / count, seen / (count * count)],
+            });
+            grams.push(gram);
+        }
+
+        (windows, grams)
+    }
+
+    /// `yₜ₋₁ − 2yₜ + yₜ₊₁` of the markers that are seen in all three frames.
+    fn second_difference(&self, t: usize) -> Vec<Option<DVec3>> {
+        let three = |m: usize| {
+            let before = self.frames[t - 1][m]?;
+            let middle = self.frames[t][m]?;
+            let after = self.frames[t + 1][m]?;
+            Some(before - 2.0 * middle + after)
+        };
+        (0..self.at.len()).map(three).collect()
     }
 
     fn check(&self, rig: &Rig) -> Result<(), RigError> {

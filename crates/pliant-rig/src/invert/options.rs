@@ -7,8 +7,10 @@ use crate::RigError;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InvertOptions {
     pub(super) ridge: f64,
-    pub(super) sparsity: f64,
-    pub(super) roughness: f64,
+    /// `None` follows the noise of the clip.
+    pub(super) sparsity: Option<f64>,
+    /// `None` follows the noise of the clip.
+    pub(super) roughness: Option<f64>,
     pub(super) tolerance: f64,
     pub(super) most_sweeps: usize,
     pub(super) align: bool,
@@ -18,12 +20,6 @@ impl InvertOptions {
     /// *Chosen*: far below the information of a frame, and enough to share motion between equal
     /// sliders.
     pub const DEFAULT_RIDGE: f64 = 1e-8;
-    /// *Chosen*: a slider moves for a ten-thousandth of the motion of a typical slider, not for
-    /// rounding.
-    pub const DEFAULT_SPARSITY: f64 = 1e-4;
-    /// *Chosen*: it removes the jitter of sliders with little effect, and keeps a blink of four
-    /// frames.
-    pub const DEFAULT_ROUGHNESS: f64 = 1e-4;
     /// *Chosen*: weights are shown with three digits.
     pub const DEFAULT_TOLERANCE: f64 = 1e-6;
     /// *Chosen*: several times the need of all tested clips.
@@ -36,18 +32,26 @@ impl InvertOptions {
         Self { ridge, ..self }
     }
 
-    /// The penalty λ on each moved slider: a motion below this part of that of a typical slider is
-    /// ignored. Default: [`DEFAULT_SPARSITY`](Self::DEFAULT_SPARSITY).
+    /// A fixed penalty λ on each moved slider: a motion below this part of that of a typical slider
+    /// is ignored. Default: a fifth of the noise of a slider in the clip, and almost none without
+    /// noise.
     #[must_use]
     pub fn with_sparsity(self, sparsity: f64) -> Self {
-        Self { sparsity, ..self }
+        Self {
+            sparsity: Some(sparsity),
+            ..self
+        }
     }
 
-    /// The penalty μ on second differences of the curves; zero fits each frame independently.
-    /// Default: [`DEFAULT_ROUGHNESS`](Self::DEFAULT_ROUGHNESS).
+    /// A fixed penalty μ on second differences of the curves, the same for all sliders; zero fits
+    /// each frame independently. Default: a penalty for each slider from the noise of the clip
+    /// and from how much its curve bends, none without noise.
     #[must_use]
     pub fn with_roughness(self, roughness: f64) -> Self {
-        Self { roughness, ..self }
+        Self {
+            roughness: Some(roughness),
+            ..self
+        }
     }
 
     /// The largest change of a weight at which the solve ends. Default:
@@ -76,8 +80,8 @@ impl InvertOptions {
     pub(super) fn check(&self) -> Result<(), RigError> {
         let from_zero = [
             ("ridge", self.ridge),
-            ("sparsity", self.sparsity),
-            ("roughness", self.roughness),
+            ("sparsity", self.sparsity.unwrap_or(0.0)),
+            ("roughness", self.roughness.unwrap_or(0.0)),
         ];
 
         for (what, value) in from_zero {
@@ -105,8 +109,8 @@ impl Default for InvertOptions {
     fn default() -> Self {
         Self {
             ridge: Self::DEFAULT_RIDGE,
-            sparsity: Self::DEFAULT_SPARSITY,
-            roughness: Self::DEFAULT_ROUGHNESS,
+            sparsity: None,
+            roughness: None,
             tolerance: Self::DEFAULT_TOLERANCE,
             most_sweeps: Self::DEFAULT_MOST_SWEEPS,
             align: false,

@@ -6,7 +6,7 @@
 //! **Equation.** With the objectives `Eₜ` of the frames and `x` in units of moved surface
 //!
 //! ```text
-//! min  Σₜ Eₜ(xₜ)  +  ½ μ Σₜ |xₜ₋₁ − 2xₜ + xₜ₊₁|²
+//! min  Σₜ Eₜ(xₜ)  +  ½ Σₜ Σₖ μₖ (xₜ₋₁ − 2xₜ + xₜ₊₁)²ₖ
 //! ```
 //!
 //! **Method.** Sweeps solve every frame exactly with its neighbours fixed (block coordinate
@@ -16,17 +16,19 @@
 //! variables of all frames propagates them through the clip. Every step lowers the objective.
 
 use pliant_linalg::{SparseMatrix, SpdSolver, parallel};
+use pliant_mesh::{Progress, ProgressPart, Stopped, map_with_progress};
 
 use super::InvertOptions;
 use super::frame_problem::{Coupling, Frame, FrameProblem};
 
 /// A clip to be solved.
-#[derive(Debug)]
 pub(super) struct Sequence<'a> {
-    pub(super) problem: &'a FrameProblem<'a>,
+    progress: &'a dyn Progress,
+    pub(super) problem: &'a FrameProblem,
     pub(super) frames: &'a [Frame<'a>],
-    roughness: f64,
-    /// `μ D₂ᵀD₂`, row by row: the frames that a frame is coupled to, itself included.
+    /// `μ`, one for each slider that may move.
+    roughness: Vec<f64>,
+    /// `D₂ᵀD₂`, row by row: the frames that a frame is coupled to, itself included.
     couplings: Vec<Vec<(usize, f64)>>,
 }
 
@@ -54,73 +56,139 @@ struct NewtonStep {
 /// Beyond this number of entries of the joint matrix there are no Newton steps: the factorisation
 /// would take a gigabyte.
 const MOST_JOINT_ENTRIES: usize = 20_000_000;
+/// The name of the work in progress reports.
+const STAGE: &str = "solving weights";
+/// The part of the work that the solves without coupling are.
+const STARTS: f64 = 0.5;
 /// Frames so far apart are not coupled.
 const COLOURS: usize = 3;
 
 impl<'a> Sequence<'a> {
+    /// A clip with the penalty `roughness` on the curve of each slider that may move.
     pub(super) fn new(
-        problem: &'a FrameProblem<'a>,
+        problem: &'a FrameProblem,
         frames: &'a [Frame<'a>],
-        roughness: f64,
+        roughness: Vec<f64>,
+        progress: &'a dyn Progress,
     ) -> Self {
         Self {
+            progress,
             problem,
             frames,
             roughness,
-            couplings: second_difference_rows(frames.len(), roughness),
+            couplings: second_difference_rows(frames.len()),
         }
     }
 
-    /// Solves from rest.
-    pub(super) fn solve(&self, options: &InvertOptions) -> Solved {
-        let uncoupled = Coupling {
-            stiffness: 0.0,
-            pull: &vec![0.0; self.problem.size()],
+    /// The same clip with other penalties on the curves.
+    pub(super) fn with_roughness(self, roughness: Vec<f64>) -> Self {
+        Self { roughness, ..self }
+    }
+
+    /// `μ`, one for each slider that may move.
+    pub(super) fn roughness(&self) -> &[f64] {
+        &self.roughness
+    }
+
+    /// Solves every frame from rest, without coupling. A frame that is further away than
+    /// `unexplained`, a mean squared distance, is also solved from other starts and from its
+    /// neighbours.
+    pub(super) fn start(&self, unexplained: f64) -> Result<Solved, Stopped> {
+        let part = ProgressPart {
+            whole: self.progress,
+            begin: 0.0,
+            size: STARTS,
         };
+        let first = map_with_progress(&part, STAGE, self.frames.len(), 1, |t| {
+            self.problem
+                .solve_with_restarts(&self.frames[t], unexplained)
+        })?;
 
-        // The first sweep starts from rest, without coupling.
-        let first = parallel::map(self.frames.len(), 1, |t| {
-            let mut x = self.problem.start();
-            let steps = self.problem.solve(&self.frames[t], uncoupled, &mut x);
-            (x, steps)
-        });
+        let mut linearisations = first.iter().map(|(_, steps)| steps).sum();
+        let mut x: Vec<Vec<f64>> = first.into_iter().map(|(x, _)| x).collect();
+        if !self.problem.is_linear() {
+            linearisations += self.start_from_neighbours(&mut x, unexplained)?;
+        }
 
-        let linearisations = first.iter().map(|(_, steps)| steps).sum();
-        let x = first.into_iter().map(|(x, _)| x).collect();
-        let mut solved = Solved {
+        Ok(Solved {
             x,
             sweeps: 1,
             linearisations,
             largest_change: 0.0,
             objective: 0.0,
             kkt: Vec::new(),
-        };
+        })
+    }
 
-        if self.roughness > 0.0 && self.frames.len() > 2 {
-            self.smooth(options, &mut solved);
+    /// Solves frames that are not explained from the solutions of their neighbours, forwards and
+    /// backwards; returns the number of linearisations.
+    fn start_from_neighbours(
+        &self,
+        x: &mut [Vec<f64>],
+        unexplained: f64,
+    ) -> Result<usize, Stopped> {
+        let mut linearisations = 0;
+        let forwards = (1..x.len()).map(|t| (t, t - 1));
+        let backwards = (1..x.len()).rev().map(|t| (t - 1, t));
+        for (t, neighbour) in forwards.chain(backwards) {
+            self.progress.proceed(STAGE, STARTS)?;
+            let frame = &self.frames[t];
+            if self.problem.is_explained(frame, &x[t], unexplained) {
+                continue;
+            }
+            let own = std::mem::take(&mut x[t]);
+            let (better, steps) = self.problem.better_from(frame, own, &x[neighbour]);
+            x[t] = better;
+            linearisations += steps;
         }
+        Ok(linearisations)
+    }
 
+    /// Solves the coupled problem from `solved`.
+    pub(super) fn finish(
+        &self,
+        mut solved: Solved,
+        options: &InvertOptions,
+    ) -> Result<Solved, Stopped> {
+        if self.is_coupled() {
+            let most_sweeps = solved.sweeps + options.most_sweeps.max(2) - 1;
+            self.smooth(options.tolerance, most_sweeps, &mut solved)?;
+        }
         solved.objective = self.objective(&solved.x);
 
         // The certificate includes the coupling to the neighbours.
         solved.kkt = parallel::map(self.frames.len(), 1, |t| {
-            let coupling = Coupling {
-                stiffness: self.stiffness(t),
-                pull: &self.pull(&solved.x, t),
-            };
+            let pull = self.pull(&solved.x, t);
             self.problem
-                .certificate(&self.frames[t], coupling, &solved.x[t])
+                .certificate(&self.frames[t], self.coupling(t, &pull), &solved.x[t])
         });
 
-        solved
+        Ok(solved)
     }
 
-    /// Alternates Newton steps and sweeps until no weight changes.
-    fn smooth(&self, options: &InvertOptions, solved: &mut Solved) {
-        while solved.sweeps < options.most_sweeps.max(2) {
-            self.newton_step(&mut solved.x);
+    /// Whether the frames depend on each other.
+    fn is_coupled(&self) -> bool {
+        self.frames.len() > 2 && self.roughness.iter().any(|mu| *mu > 0.0)
+    }
+
+    /// Alternates Newton steps and sweeps until no weight changes by more than `tolerance`.
+    pub(super) fn smooth(
+        &self,
+        tolerance: f64,
+        most_sweeps: usize,
+        solved: &mut Solved,
+    ) -> Result<(), Stopped> {
+        while solved.sweeps < most_sweeps {
+            // How many sweeps are needed is not known; the share approaches 1.
+            let share = |sweeps: usize| 1.0 - (1.0 - STARTS) / (1.0 + sweeps as f64 / 8.0);
+            let part = ProgressPart {
+                whole: self.progress,
+                begin: share(solved.sweeps - 1),
+                size: share(solved.sweeps) - share(solved.sweeps - 1),
+            };
+            self.newton_step(&mut solved.x, &part)?;
             let before = solved.x.clone();
-            solved.linearisations += self.sweep(&mut solved.x);
+            solved.linearisations += self.sweep(&mut solved.x, &part)?;
             solved.sweeps += 1;
 
             let changes = before
@@ -129,29 +197,33 @@ impl<'a> Sequence<'a> {
                 .map(|(a, b)| self.problem.largest_change(a, b));
 
             solved.largest_change = changes.fold(0.0, f64::max);
-            if solved.largest_change <= options.tolerance {
+            if solved.largest_change <= tolerance {
                 break;
             }
         }
+        Ok(())
     }
 
     /// Solves every frame once with its neighbours fixed; returns the number of linearisations.
-    fn sweep(&self, x: &mut [Vec<f64>]) -> usize {
+    fn sweep(&self, x: &mut [Vec<f64>], progress: &dyn Progress) -> Result<usize, Stopped> {
         let mut linearisations = 0;
         for colour in 0..COLOURS {
+            let part = ProgressPart {
+                whole: progress,
+                begin: colour as f64 / COLOURS as f64,
+                size: 1.0 / COLOURS as f64,
+            };
             // Frames of one colour are not coupled, so they are solved at once.
             let frames: Vec<usize> = (colour..x.len()).step_by(COLOURS).collect();
             let known = &*x;
-            let solved = parallel::map(frames.len(), 1, |k| {
+            let solved = map_with_progress(&part, STAGE, frames.len(), 1, |k| {
                 let t = frames[k];
                 let mut own = known[t].clone();
-                let coupling = Coupling {
-                    stiffness: self.stiffness(t),
-                    pull: &self.pull(known, t),
-                };
+                let pull = self.pull(known, t);
+                let coupling = self.coupling(t, &pull);
                 let steps = self.problem.solve(&self.frames[t], coupling, &mut own);
                 (own, steps)
-            });
+            })?;
 
             for (t, (own, steps)) in frames.into_iter().zip(solved) {
                 x[t] = own;
@@ -159,7 +231,16 @@ impl<'a> Sequence<'a> {
             }
         }
 
-        linearisations
+        Ok(linearisations)
+    }
+
+    /// The coupling of frame `t` to neighbours with the pull `pull`.
+    fn coupling<'p>(&'p self, t: usize, pull: &'p [f64]) -> Coupling<'p> {
+        Coupling {
+            stiffness: self.stiffness(t),
+            roughness: &self.roughness,
+            pull,
+        }
     }
 
     /// `s` of the coupling of frame `t`.
@@ -175,8 +256,8 @@ impl<'a> Sequence<'a> {
             if u == t {
                 continue;
             }
-            for (p, x) in pull.iter_mut().zip(&x[u]) {
-                *p -= coefficient * x;
+            for ((p, x), mu) in pull.iter_mut().zip(&x[u]).zip(&self.roughness) {
+                *p -= coefficient * mu * x;
             }
         }
         pull
@@ -186,22 +267,23 @@ impl<'a> Sequence<'a> {
         let own = parallel::map(x.len(), 1, |t| self.problem.energy(&self.frames[t], &x[t]));
         let squared_difference = |w: &[Vec<f64>]| {
             (0..self.problem.size())
-                .map(|k| (w[0][k] - 2.0 * w[1][k] + w[2][k]).powi(2))
+                .map(|k| self.roughness[k] * (w[0][k] - 2.0 * w[1][k] + w[2][k]).powi(2))
                 .sum::<f64>()
         };
         let roughness = x.windows(3).map(squared_difference).sum::<f64>();
-        own.iter().sum::<f64>() + 0.5 * self.roughness * roughness
+        own.iter().sum::<f64>() + 0.5 * roughness
     }
 
     /// One Newton step on all variables that are not at a limit or kink, halved until the objective
     /// falls.
-    fn newton_step(&self, x: &mut Vec<Vec<f64>>) {
-        let Some(direction) = self.newton_direction(x) else {
-            return;
+    fn newton_step(&self, x: &mut Vec<Vec<f64>>, progress: &dyn Progress) -> Result<(), Stopped> {
+        let Some(direction) = self.newton_direction(x, progress)? else {
+            return Ok(());
         };
 
         let objective = self.objective(x);
         for halvings in 0..6 {
+            progress.proceed(STAGE, 0.0)?;
             let length = 0.5_f64.powi(halvings);
             let mut moved = x.clone();
             for step in &direction {
@@ -215,19 +297,24 @@ impl<'a> Sequence<'a> {
             // A step past a kink may not lower the objective.
             if self.objective(&moved) < objective {
                 *x = moved;
-                return;
+                break;
             }
         }
+        Ok(())
     }
 
     /// The Newton step of each variable that is not at a limit or kink; `None` if the joint matrix
     /// is too large or singular.
-    fn newton_direction(&self, x: &[Vec<f64>]) -> Option<Vec<NewtonStep>> {
+    fn newton_direction(
+        &self,
+        x: &[Vec<f64>],
+        progress: &dyn Progress,
+    ) -> Result<Option<Vec<NewtonStep>>, Stopped> {
         let free = self.free_variables(x);
 
         // Each frame contributes a dense block.
         if free.entry_count() > MOST_JOINT_ENTRIES {
-            return None;
+            return Ok(None);
         }
 
         // The rows of each frame, in the order of the frames.
@@ -240,8 +327,10 @@ impl<'a> Sequence<'a> {
             descent.extend(gradient);
         }
 
-        let solver = SpdSolver::factor(&SparseMatrix::from_triplets(size, size, &triplets)).ok()?;
-        Some(free.steps(&solver.solve(&descent)))
+        progress.proceed(STAGE, 0.0)?;
+        let matrix = SparseMatrix::from_triplets(size, size, &triplets);
+        let solver = SpdSolver::factor(&matrix).ok();
+        Ok(solver.map(|solver| free.steps(&solver.solve(&descent))))
     }
 
     /// The variables that are not at a limit or kink.
@@ -286,7 +375,8 @@ impl<'a> Sequence<'a> {
         for &(u, coefficient) in &self.couplings[t] {
             for (i, k) in own.iter().enumerate() {
                 if let Ok(j) = free.candidates[u].binary_search(k) {
-                    rows.push((free.index(t, i), free.index(u, j), coefficient));
+                    let entry = coefficient * self.roughness[*k];
+                    rows.push((free.index(t, i), free.index(u, j), entry));
                 }
             }
         }
@@ -305,7 +395,9 @@ impl<'a> Sequence<'a> {
             let x = x[t][k];
             let sign = if x > 0.0 { 1.0 } else { -1.0 };
             descent.push(
-                force[k] + pull[k] - (problem.ridge + stiffness) * x - problem.penalties[k] * sign,
+                force[k] + pull[k]
+                    - (problem.ridge + stiffness * self.roughness[k]) * x
+                    - problem.penalty * sign,
             );
         }
 
@@ -354,8 +446,8 @@ impl FreeVariables {
     }
 }
 
-/// The rows of `μ D₂ᵀD₂` for `count` frames.
-fn second_difference_rows(count: usize, roughness: f64) -> Vec<Vec<(usize, f64)>> {
+/// The rows of `D₂ᵀD₂` for `count` frames.
+fn second_difference_rows(count: usize) -> Vec<Vec<(usize, f64)>> {
     const SECOND_DIFFERENCE: [f64; 3] = [1.0, -2.0, 1.0];
 
     let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new(); count];
@@ -364,7 +456,7 @@ fn second_difference_rows(count: usize, roughness: f64) -> Vec<Vec<(usize, f64)>
             for (j, b) in SECOND_DIFFERENCE.iter().enumerate() {
                 let row = &mut rows[first + i];
                 let column = first + j;
-                let value = roughness * a * b;
+                let value = a * b;
 
                 // Second differences overlap; their coefficients add up.
                 match row.iter_mut().find(|(u, _)| *u == column) {

@@ -4,7 +4,7 @@
 //! once for every frame, memory bandwidth is the limit, not arithmetic.
 //!
 //! **Equation.** `hₛₜ = Σᵥ aᵥ δₛᵥ · dₜᵥ` and `cₜ = Σᵥ aᵥ |dₜᵥ|²` with `dₜ = yₜ − n`: a sparse
-//! matrix times a matrix whose columns are the frames.
+//! matrix times a matrix whose columns are the frames. `a` is the measure of the fit (`noise`).
 //!
 //! **Implementation.** Eight frames are processed together, and a rest of at most four frames as
 //! four. The vertices are divided into blocks; the eight frames of a block stay in the cache while
@@ -13,6 +13,7 @@
 
 use pliant_linalg::parallel;
 use pliant_mesh::glam::{DVec3, Vec3};
+use pliant_mesh::{Progress, Stopped};
 
 use crate::Rig;
 
@@ -31,7 +32,6 @@ type Row<const N: usize> = [[f64; N]; 3];
 pub(super) struct ShapeProjections {
     shape_count: usize,
     neutral: Vec<DVec3>,
-    areas: Vec<f64>,
     /// The runs of block `b` are `blocks[b]..blocks[b + 1]`.
     blocks: Vec<usize>,
     runs: Vec<Run>,
@@ -57,9 +57,9 @@ pub(super) struct FrameProjection {
 }
 
 impl ShapeProjections {
-    pub(super) fn of(rig: &Rig, areas: &[f64]) -> Self {
+    pub(super) fn of(rig: &Rig) -> Self {
         // A block of vertices needs only the shapes that move one of them.
-        let block_count = areas.len().div_ceil(BLOCK);
+        let block_count = rig.neutral().vertex_count().div_ceil(BLOCK);
         let mut entries: Vec<Vec<(u32, u16, Vec3)>> = vec![Vec::new(); block_count];
         for (shape, (vertices, deltas)) in rig.shapes().enumerate() {
             for (&vertex, &delta) in vertices.iter().zip(deltas) {
@@ -74,7 +74,6 @@ impl ShapeProjections {
         let mut projections = Self {
             shape_count: rig.activation().shape_count(),
             neutral: rig.neutral().positions().to_vec(),
-            areas: areas.to_vec(),
             blocks: vec![0],
             runs: Vec::new(),
             offsets: Vec::new(),
@@ -102,23 +101,34 @@ impl ShapeProjections {
         self.blocks.push(self.runs.len());
     }
 
-    /// The projection of each frame; every frame has one position per vertex.
-    pub(super) fn of_frames(&self, frames: &[&[DVec3]]) -> Vec<FrameProjection> {
+    /// The projection of each frame in the measure `a`; every frame has one position per vertex.
+    pub(super) fn of_frames(
+        &self,
+        frames: &[&[DVec3]],
+        measure: &[f64],
+        progress: &dyn Progress,
+    ) -> Result<Vec<FrameProjection>, Stopped> {
+        let count = frames.len() as f64;
         let mut projections = Vec::with_capacity(frames.len());
         for frames in frames.chunks(FRAMES) {
+            progress.proceed("projecting frames", projections.len() as f64 / count)?;
             projections.extend(match frames.len() {
-                ..=FEW_FRAMES => self.of_pass::<FEW_FRAMES>(frames),
-                _ => self.of_pass::<FRAMES>(frames),
+                ..=FEW_FRAMES => self.of_pass::<FEW_FRAMES>(frames, measure),
+                _ => self.of_pass::<FRAMES>(frames, measure),
             });
         }
 
-        projections
+        Ok(projections)
     }
 
     /// The projections of up to `N` frames.
-    fn of_pass<const N: usize>(&self, frames: &[&[DVec3]]) -> Vec<FrameProjection> {
+    fn of_pass<const N: usize>(
+        &self,
+        frames: &[&[DVec3]],
+        measure: &[f64],
+    ) -> Vec<FrameProjection> {
         let parts = parallel::map(self.blocks.len() - 1, 1, |block| {
-            self.of_block::<N>(block, frames)
+            self.of_block::<N>(block, frames, measure)
         });
         let mut projections = vec![
             FrameProjection {
@@ -150,16 +160,17 @@ impl ShapeProjections {
         &self,
         block: usize,
         frames: &[&[DVec3]],
+        measure: &[f64],
     ) -> (Vec<[f64; N]>, [f64; N]) {
-        let vertices = block * BLOCK..self.areas.len().min((block + 1) * BLOCK);
+        let vertices = block * BLOCK..measure.len().min((block + 1) * BLOCK);
         let mut rows: Vec<Row<N>> = vec![[[0.0; N]; 3]; vertices.len()];
         let mut energies = [0.0; N];
 
-        // Area-weighted displacements of the block, frame by frame in lanes.
+        // Weighted displacements of the block, frame by frame in lanes.
         for (frame, positions) in frames.iter().enumerate() {
             for (row, v) in rows.iter_mut().zip(vertices.clone()) {
                 let moved = positions[v] - self.neutral[v];
-                let scaled = moved * self.areas[v];
+                let scaled = moved * measure[v];
                 energies[frame] += scaled.dot(moved);
                 for axis in 0..3 {
                     row[axis][frame] = scaled[axis];
@@ -234,7 +245,8 @@ mod tests {
 
         let frames = frames(rest);
         let borrowed: Vec<&[DVec3]> = frames.iter().map(Vec::as_slice).collect();
-        let projections = ShapeProjections::of(&rig, &areas).of_frames(&borrowed);
+        let shapes = ShapeProjections::of(&rig);
+        let projections = shapes.of_frames(&borrowed, &areas, &()).unwrap();
 
         for (frame, projection) in frames.iter().zip(&projections) {
             let moved: Vec<DVec3> = frame.iter().zip(rest).map(|(y, x)| *y - *x).collect();

@@ -201,6 +201,122 @@ fn noisy(clip: &Clip, size: f64) -> Clip {
     Clip::new("trembling", clip.reference().clone(), frames.collect()).unwrap()
 }
 
+/// 16 poses that have nothing to do with each other: half of the sliders move.
+fn scattered_weights() -> Vec<Vec<f64>> {
+    let number = |t: usize, k: usize| ((t * 37 + k * 101 + 13) as f64 * 0.618_033_988).fract();
+    let weight = |t: usize, k: usize| {
+        let active = number(3 * t + 7, 5 * k + 1) < 0.5;
+        if active {
+            0.2 + 0.8 * number(t, k)
+        } else {
+            0.0
+        }
+    };
+    (0..16)
+        .map(|t| (0..6).map(|k| weight(t, k)).collect())
+        .collect()
+}
+
+#[test]
+fn fifteen_of_sixteen_single_poses_with_in_betweens_and_combinations_are_found() {
+    let rig = nonlinear_rig();
+    let inverter = Inverter::factor(&rig, &InvertOptions::default()).unwrap();
+    let mut found = 0;
+    for planted in scattered_weights() {
+        let clip = clip_of(&rig, std::slice::from_ref(&planted));
+        let track = inverter.invert(&clip).unwrap().track;
+        found += usize::from(largest_difference(track.keys(), &[planted]) < 0.01);
+    }
+    assert!(found >= 15, "{found} of 16");
+}
+
+/// The clip with independent noise of standard deviation `sigma` in each coordinate.
+fn with_white_noise(clip: &Clip, sigma: f64) -> Clip {
+    let mut state = 1_u64;
+    let mut uniform = || {
+        // Splitmix64: Steele, Lea, Flood 2014.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = state;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((bits ^ (bits >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    };
+
+    // A uniform number has the variance 1/12.
+    let mut coordinate = || sigma * 12.0_f64.sqrt() * (uniform() - 0.5);
+    let mut frames = clip.frames().to_vec();
+    for position in frames.iter_mut().flatten() {
+        *position += DVec3::new(coordinate(), coordinate(), coordinate());
+    }
+    Clip::new("noisy", clip.reference().clone(), frames).unwrap()
+}
+
+fn rms_difference(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
+    let pairs = || a.iter().flatten().zip(b.iter().flatten());
+    let squares: f64 = pairs().map(|(a, b)| (a - b).powi(2)).sum();
+    (squares / pairs().count() as f64).sqrt()
+}
+
+#[test]
+fn the_noise_of_a_clip_is_found_from_the_clip() {
+    for (rig, sigma) in [(linear_rig(), 0.02), (nonlinear_rig(), 0.005)] {
+        let clip = with_white_noise(&clip_of(&rig, &known_weights(30)), sigma);
+        let found = invert(&rig, &clip, InvertOptions::default()).report.noise;
+        let found = found.expect("thirty frames have second differences");
+        assert!((found - sigma).abs() < 0.03 * sigma, "{found} of {sigma}");
+    }
+}
+
+#[test]
+fn by_default_noise_gives_better_and_smoother_weights_than_independent_frames() {
+    for (rig, sigma) in [(linear_rig(), 0.02), (nonlinear_rig(), 0.02)] {
+        // A tenth as fast as other tests: noise is what moves fast.
+        let slow = |t: usize, k: usize| 0.5 + 0.7 * (0.035 * t as f64 + 1.7 * k as f64).sin();
+        let planted: Vec<Vec<f64>> = (0..60)
+            .map(|t| (0..6).map(|k| slow(t, k).clamp(0.0, 1.0)).collect())
+            .collect();
+        let clip = with_white_noise(&clip_of(&rig, &planted), sigma);
+        let alone = invert(&rig, &clip, unpenalised()).track;
+        let found = invert(&rig, &clip, InvertOptions::default()).track;
+
+        let [error, error_alone] =
+            [&found, &alone].map(|track| rms_difference(track.keys(), &planted));
+        assert!(error < 0.8 * error_alone, "{error} {error_alone}");
+
+        let [bends, bends_alone] =
+            [&found, &alone].map(|track| squared_second_differences(track.keys()));
+        assert!(bends < 0.8 * bends_alone, "{bends} {bends_alone}");
+    }
+}
+
+#[test]
+fn a_clip_without_noise_comes_back_exactly_by_default() {
+    for rig in [linear_rig(), nonlinear_rig()] {
+        let planted = known_weights(25);
+        let found = invert(&rig, &clip_of(&rig, &planted), InvertOptions::default());
+        let worst = largest_difference(found.track.keys(), &planted);
+        assert!(worst < 1e-4, "{worst}");
+        assert!(found.report.noise.expect("25 frames") < 1e-6);
+    }
+}
+
+#[test]
+fn a_sudden_blink_survives_the_smoothing_of_a_noisy_clip() {
+    let rig = linear_rig();
+    let mut planted = vec![vec![0.0; 6]; 80];
+    for (t, weight) in [(40, 0.5), (41, 1.0), (42, 1.0), (43, 0.4)] {
+        planted[t][2] = weight;
+    }
+    let clip = with_white_noise(&clip_of(&rig, &planted), 0.01);
+    let found = invert(&rig, &clip, InvertOptions::default());
+    assert!(
+        found.track.keys()[41][2] > 0.95,
+        "{:?}",
+        found.track.keys()[41]
+    );
+    assert!(rms_difference(found.track.keys(), &planted) < 0.02);
+}
+
 #[test]
 fn known_weights_are_recovered_on_a_linear_rig() {
     let rig = linear_rig();
@@ -340,7 +456,8 @@ fn sweeps_converge_to_the_solution_of_the_joint_system() {
     let inverter = Inverter::factor(&rig, &options).unwrap();
     let found = inverter.invert(&clip).unwrap();
     let frames: Vec<&[DVec3]> = clip.frames().iter().map(Vec::as_slice).collect();
-    let projections = inverter.shapes.of_frames(&frames);
+    let areas = inverter.surface.areas();
+    let projections = inverter.shapes.of_frames(&frames, areas, &()).unwrap();
 
     let objective = |track: &[Vec<f64>]| {
         let x: Vec<Vec<f64>> = track
@@ -355,8 +472,11 @@ fn sweeps_converge_to_the_solution_of_the_joint_system() {
 
         let own: f64 = x
             .iter()
-            .zip(inverter.frames(&projections))
-            .map(|(x, frame)| inverter.problem.energy(&frame, x))
+            .zip(&projections)
+            .map(|(x, projection)| {
+                let gram = &inverter.whole;
+                inverter.problem.energy(&Frame { gram, projection }, x)
+            })
             .sum();
 
         own + 0.5 * 0.3 * squared_second_differences(&x)
@@ -469,7 +589,9 @@ fn permuted_frames_give_permuted_weights() {
     )
     .unwrap();
 
-    let options = InvertOptions::default().with_roughness(0.0);
+    let options = InvertOptions::default()
+        .with_roughness(0.0)
+        .with_sparsity(1e-4);
     let plain = invert(&rig, &clip, options);
     let other = invert(&rig, &shuffled, options);
 

@@ -178,6 +178,13 @@ impl StoredSliders {
         }
     }
 
+    /// The slider behind a target of the flat rig, and its weight at which the target is whole; `None`
+    /// for a target that follows from others.
+    #[must_use]
+    pub fn slider_of(&self, target: usize) -> Option<(usize, f64)> {
+        self.keys.get(target).copied().flatten()
+    }
+
     /// The weights of the sliders.
     #[must_use]
     pub fn weights(&self, coefficients: &[f64]) -> Vec<f64> {
@@ -221,7 +228,7 @@ fn slider_settings(rig: &Rig) -> RigSettings {
         settings.groups.insert(group.name.clone(), members);
     }
     for &[a, b] in rig.exclusive_pairs() {
-        settings.exclusive.push([name(a), name(b)]);
+        settings.exclusive.push(vec![name(a), name(b)]);
     }
 
     settings

@@ -13,6 +13,9 @@
 //! - [`all_groups`]: groups of sliders by the part of the face that their names mention.
 //! - [`find_reordered_targets`]: targets whose vertices are stored in another order.
 //! - [`VertexOrder`]: that order, and the shape in the order of the neutral.
+//! - [`Preset`]: weights of several sliders under one name.
+//! - `posable`: the part of the surface that targets move.
+//! - `moved_rig`: the rig of a posed character, `Rig::moved_by`.
 //! - [`Skin`], [`Skeleton`]: linear blend skinning weights and the joints they refer to.
 
 mod activation;
@@ -20,7 +23,10 @@ mod combination;
 mod evaluator;
 mod face_groups;
 mod flat_rig;
+mod moved_rig;
 mod order_repair;
+mod posable;
+mod preset;
 mod rig;
 mod rig_settings;
 mod skeleton;
@@ -36,7 +42,9 @@ pub use combination::{Combination, Driver, Rule};
 pub use evaluator::{EvaluatedPose, Evaluator};
 pub use face_groups::all_groups;
 pub use flat_rig::{FlatRig, StoredSliders};
+pub use moved_rig::{inverse_linear_part, inverse_linear_parts};
 pub use order_repair::VertexOrder;
+pub use preset::Preset;
 pub use rig::Rig;
 pub use rig_settings::{CombinationSettings, InBetweenSettings, RigSettings};
 pub use skeleton::{Joint, Skeleton};

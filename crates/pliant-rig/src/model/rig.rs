@@ -9,6 +9,7 @@
 //! of the slider weights; see [`Activation`].
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
@@ -17,11 +18,12 @@ use super::target::{Shape, add_scaled, sort_shape};
 use super::{Activation, Combination, Driver, Slider, SliderGroup, SliderId, Target};
 use crate::{RigError, did_you_mean};
 
-/// A blendshape rig: a neutral mesh, named targets, and the settings of their sliders.
+/// A blendshape rig: a neutral mesh, named targets, and the settings of their sliders. Clones share
+/// the targets.
 #[derive(Debug, Clone)]
 pub struct Rig {
     neutral: Mesh,
-    targets: Vec<Target>,
+    targets: Arc<[Target]>,
     sliders: Vec<Slider>,
     combinations: Vec<Combination>,
     groups: Vec<SliderGroup>,
@@ -58,7 +60,7 @@ impl Rig {
 
         Ok(Self {
             neutral,
-            targets,
+            targets: targets.into(),
             sliders,
             combinations: Vec::new(),
             groups: Vec::new(),
@@ -71,6 +73,20 @@ impl Rig {
     #[must_use]
     pub fn without_targets(neutral: Mesh) -> Self {
         Self::new(neutral, Vec::new()).expect("a rig without targets is always consistent")
+    }
+
+    /// The same sliders on another neutral with as many vertices.
+    pub fn with_neutral(self, neutral: Mesh) -> Result<Self, RigError> {
+        let expected = self.neutral.vertex_count();
+        let found = neutral.vertex_count();
+        if found != expected {
+            return Err(RigError::VertexCount {
+                what: "the new neutral".into(),
+                found,
+                expected,
+            });
+        }
+        Ok(Self { neutral, ..self })
     }
 
     /// The same neutral with other targets. Targets of the same name keep their settings.
@@ -186,7 +202,7 @@ impl Rig {
             });
         }
 
-        for (slider, target) in sliders.iter().zip(&self.targets) {
+        for (slider, target) in sliders.iter().zip(self.targets.iter()) {
             slider.limits.check(&target.name)?;
         }
 
@@ -239,6 +255,22 @@ impl Rig {
         Ok(Self { groups, ..self })
     }
 
+    /// All pairs of the sliders called `names`, of which there must be two or more.
+    pub fn exclusive_pairs_of(&self, names: &[String]) -> Result<Vec<[SliderId; 2]>, RigError> {
+        if names.len() < 2 {
+            return Err(RigError::ExclusiveCount { found: names.len() });
+        }
+        let sliders: Result<Vec<SliderId>, RigError> =
+            names.iter().map(|name| self.slider_named(name)).collect();
+        let sliders = sliders?;
+
+        let mut pairs = Vec::new();
+        for (k, &a) in sliders.iter().enumerate() {
+            pairs.extend(sliders[k + 1..].iter().map(|&b| [a, b]));
+        }
+        Ok(pairs)
+    }
+
     /// The same rig with pairs of sliders of which at most one may be away from zero.
     pub fn with_exclusive_pairs(self, exclusive: Vec<[SliderId; 2]>) -> Result<Self, RigError> {
         for &slider in exclusive.iter().flatten() {
@@ -258,7 +290,7 @@ impl Rig {
     /// Returns an error if a position or displacement is NaN or infinite.
     pub fn require_finite(&self) -> Result<(), RigError> {
         self.neutral.require_finite()?;
-        for target in &self.targets {
+        for target in self.targets.iter() {
             for shape in target.shapes() {
                 require_finite_shape("target", &target.name, shape)?;
             }

@@ -28,8 +28,8 @@ pub struct RigSettings {
     pub smooth: Vec<String>,
     /// Groups of sliders by name.
     pub groups: BTreeMap<String, Vec<String>>,
-    /// Pairs of sliders of which at most one may be away from zero.
-    pub exclusive: Vec<[String; 2]>,
+    /// Pairs or larger sets of sliders of which at most one may be away from zero.
+    pub exclusive: Vec<Vec<String>>,
     /// Targets that are in-betweens of another one.
     pub in_betweens: BTreeMap<String, InBetweenSettings>,
     /// Targets that are combinations of others.
@@ -178,8 +178,8 @@ impl RigSettings {
         }
 
         let mut exclusive = rig.exclusive_pairs().to_vec();
-        for [a, b] in &self.exclusive {
-            exclusive.push([rig.slider_named(a)?, rig.slider_named(b)?]);
+        for names in &self.exclusive {
+            exclusive.extend(rig.exclusive_pairs_of(names)?);
         }
 
         rig.with_sliders(sliders)?
@@ -308,6 +308,23 @@ mod tests {
 
         // And 6 times the lowest of 0.25 and 1, with the blink's own 3.
         assert_eq!(lift([0.5, 0.5, 1.0]), 1.5 + 1.25 + 3.0 + 6.0 * 0.25);
+    }
+
+    #[test]
+    fn of_an_exclusive_set_every_two_sliders_exclude_each_other() {
+        let text = r#"{"exclusive": [["smile", "jaw", "blink"], ["jaw", "blink50"]]}"#;
+        let rig = settings(text).apply(&rig()).unwrap();
+        let pairs = [[0, 1], [0, 2], [1, 2], [1, 3]].map(|pair| pair.map(SliderId::new));
+        assert_eq!(rig.exclusive_pairs(), pairs);
+
+        for wrong in [
+            r#"[["smile"]]"#,
+            r#"[["smile", "smile"]]"#,
+            r#"[["smile", "jwa"]]"#,
+        ] {
+            let text = format!(r#"{{"exclusive": {wrong}}}"#);
+            assert!(settings(&text).apply(&rig).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@
 
 use pliant_linalg::parallel;
 use pliant_mesh::VertexId;
-use pliant_mesh::glam::{DAffine3, DVec3};
+use pliant_mesh::glam::{DAffine3, DMat3, DVec3};
 
 use crate::RigError;
 
@@ -141,6 +141,33 @@ impl Skin {
         sums.into_iter()
             .map(|(sum, weight)| if weight > 0.0 { sum / weight } else { all })
             .collect()
+    }
+
+    /// The motion of each vertex when bone `j` moves by `motions[j]`: the mean of those of its bones
+    /// by weight.
+    ///
+    /// # Panics
+    /// If there is not one motion for each bone.
+    #[must_use]
+    pub fn vertex_motions(&self, motions: &[DAffine3]) -> Vec<DAffine3> {
+        assert_eq!(
+            motions.len(),
+            self.bone_count,
+            "a motion for each bone of the skin"
+        );
+
+        let mut of_vertices = Vec::with_capacity(self.vertex_count());
+        for vertex in 0..self.vertex_count() {
+            let mut linear = DMat3::ZERO;
+            let mut translation = DVec3::ZERO;
+            for influence in self.influences(vertex) {
+                let motion = &motions[influence.bone as usize];
+                linear += motion.matrix3 * influence.weight;
+                translation += motion.translation * influence.weight;
+            }
+            of_vertices.push(DAffine3::from_mat3_translation(linear, translation));
+        }
+        of_vertices
     }
 
     /// The positions of the vertices when bone `j` moves by `motions[j]` from `rest`.

@@ -14,7 +14,7 @@
 //! move one of them mostly move all.
 
 use pliant_linalg::parallel;
-use pliant_mesh::glam::Vec3;
+use pliant_mesh::glam::{DVec3, Vec3};
 use pliant_mesh::{Mesh, triangle_area};
 
 use crate::Rig;
@@ -57,6 +57,16 @@ impl SurfaceGram {
     /// The area of each vertex relative to the whole.
     pub(crate) fn areas(&self) -> &[f64] {
         &self.areas
+    }
+
+    /// The displacement of a vertex by shapes with the given coefficients.
+    pub(crate) fn displacement(&self, vertex: usize, coefficients: &[f64]) -> DVec3 {
+        let mut sum = DVec3::ZERO;
+        for (shape, delta) in &self.entries[self.starts[vertex]..self.starts[vertex + 1]] {
+            sum += delta.as_dvec3() * coefficients[*shape as usize];
+        }
+
+        sum
     }
 
     /// The Gram matrix of some shapes over the whole surface, row by row.

@@ -30,6 +30,10 @@
 //! - The radii are relative to the size of the neutral ([`Poser::size`](super::Poser::size)).
 //!
 //! The radii `r_min` and `r_max` of the thesis matter only through their mean `r_act`.
+//!
+//! The thesis has pins in space only. A pin that leaves coordinates free ([`Aim`](crate::Aim)) has
+//! projected rows and a projected displacement; all five equations hold for them. The rows of free
+//! coordinates do not count where the smallest singular value matters (hybrid).
 
 use pliant_linalg::{DenseMatrix, LinalgError, Svd};
 use pliant_mesh::glam::DVec3;
@@ -136,7 +140,7 @@ struct LinearMap {
 impl Factored for LinearMap {
     fn solve(
         &mut self,
-        system: &PinSystem<'_>,
+        system: &PinSystem,
         displacements: &[DVec3],
         _: Option<StepLimit<'_>>,
         weights: &mut [f64],
@@ -254,7 +258,7 @@ fn decompose(projected: &ProjectedSystem) -> Result<(Vec<usize>, Svd), LinalgErr
 }
 
 /// The system at its start, with zero columns for locked sliders.
-fn project_unlocked(system: &PinSystem<'_>) -> ProjectedSystem {
+fn project_unlocked(system: &PinSystem) -> ProjectedSystem {
     let mut projected = system.project(system.weights(), &vec![DVec3::ZERO; system.pins().len()]);
     let rows = projected.rows();
     for (k, slider) in system.rig().sliders().iter().enumerate() {
@@ -283,7 +287,7 @@ impl PoseSolver for PseudoInverse {
         "pinv"
     }
 
-    fn factor(&self, system: &PinSystem<'_>) -> Result<Box<dyn Factored>, RigError> {
+    fn factor(&self, system: &PinSystem) -> Result<Box<dyn Factored>, RigError> {
         let projected = project_unlocked(system);
         let matrix = regularised_inverse(&projected, 0.0, Units::Scene)?;
         Ok(linear_map(projected, Some(matrix), None))
@@ -295,7 +299,7 @@ impl PoseSolver for Tikhonov {
         "tikhonov"
     }
 
-    fn factor(&self, system: &PinSystem<'_>) -> Result<Box<dyn Factored>, RigError> {
+    fn factor(&self, system: &PinSystem) -> Result<Box<dyn Factored>, RigError> {
         require_from_zero("alpha", self.alpha)?;
         let projected = project_unlocked(system);
         let matrix = regularised_inverse(&projected, self.alpha, self.units)?;
@@ -308,7 +312,7 @@ impl PoseSolver for Localized {
         "localized"
     }
 
-    fn factor(&self, system: &PinSystem<'_>) -> Result<Box<dyn Factored>, RigError> {
+    fn factor(&self, system: &PinSystem) -> Result<Box<dyn Factored>, RigError> {
         require_from_zero("alpha", self.tikhonov.alpha)?;
         let radius = self.active_radius(system.poser().size());
         require_from_zero("the radius", radius)?;
@@ -335,7 +339,7 @@ impl PoseSolver for Transpose {
         "transpose"
     }
 
-    fn factor(&self, system: &PinSystem<'_>) -> Result<Box<dyn Factored>, RigError> {
+    fn factor(&self, system: &PinSystem) -> Result<Box<dyn Factored>, RigError> {
         let projected = project_unlocked(system);
         Ok(linear_map(projected, None, Some((1.0, self.units))))
     }
@@ -346,11 +350,11 @@ impl PoseSolver for Hybrid {
         "hybrid"
     }
 
-    fn factor(&self, system: &PinSystem<'_>) -> Result<Box<dyn Factored>, RigError> {
+    fn factor(&self, system: &PinSystem) -> Result<Box<dyn Factored>, RigError> {
         let projected = project_unlocked(system);
         let gamma = match self.gamma {
             Some(gamma) => gamma,
-            None => automatic_gamma(&projected, self.units)?,
+            None => automatic_gamma(&projected, system.constrained_coordinates(), self.units)?,
         };
         if !(0.0..=1.0).contains(&gamma) {
             return Err(RigError::BadOption {
@@ -371,17 +375,26 @@ impl PoseSolver for Hybrid {
     }
 }
 
-/// The smallest singular value of `B̄`: clipped to 1 (the thesis), or relative to the largest.
-fn automatic_gamma(projected: &ProjectedSystem, units: Units) -> Result<f64, LinalgError> {
+/// The smallest singular value of `B̄` on the coordinates that the pins constrain: clipped to 1 (the
+/// thesis), or relative to the largest.
+fn automatic_gamma(
+    projected: &ProjectedSystem,
+    constrained: usize,
+    units: Units,
+) -> Result<f64, LinalgError> {
     let (moving, svd) = decompose(projected)?;
-    let (Some(&largest), Some(&last)) = (svd.values.first(), svd.values.last()) else {
+    let full_rank = constrained.min(projected.slider_count());
+    let (Some(&largest), Some(last)) = (svd.values.first(), full_rank.checked_sub(1)) else {
         return Ok(0.0);
     };
 
-    // Sliders that move no pin are zero columns of B̄: with fewer moving sliders than rows, the
-    // smallest singular value is zero.
-    let full_rank = projected.rows().min(projected.slider_count());
-    let smallest = if moving.len() < full_rank { 0.0 } else { last };
+    // Sliders that move no pin are zero columns of B̄: with fewer moving sliders than coordinates,
+    // the smallest singular value is zero.
+    let smallest = if moving.len() < full_rank {
+        0.0
+    } else {
+        svd.values[last]
+    };
 
     Ok(match units {
         Units::Scene => smallest.min(1.0),

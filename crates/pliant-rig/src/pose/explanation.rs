@@ -41,7 +41,7 @@ pub struct PinShare {
 const NEGLIGIBLE_DAMPING: f64 = 1e-7;
 
 impl Explanation {
-    pub(super) fn of(system: &PinSystem<'_>, pose: &Pose) -> Self {
+    pub(super) fn of(system: &PinSystem, pose: &Pose) -> Self {
         let mut goals = Vec::with_capacity(pose.pins.len());
         for (pin, position) in pose.pins.iter().zip(system.positions()) {
             goals.push(pin.goal - *position);
@@ -76,7 +76,7 @@ fn largest_displacement(slider_move: &SliderMove) -> f64 {
 
 /// The effect of moving the slider alone from its end back to its start. With combinations, the
 /// contributions need not sum to the whole.
-fn slider_move(system: &PinSystem<'_>, pose: &Pose, goals: &[DVec3], slider: usize) -> SliderMove {
+fn slider_move(system: &PinSystem, pose: &Pose, goals: &[DVec3], slider: usize) -> SliderMove {
     // The pose without this slider.
     let mut without = pose.weights.clone();
     without[slider] = system.weights()[slider];
@@ -106,9 +106,10 @@ fn slider_move(system: &PinSystem<'_>, pose: &Pose, goals: &[DVec3], slider: usi
 }
 
 /// What remains of the goals after a solve with negligible penalties.
-fn unreachable(system: &PinSystem<'_>, pose: &Pose, goals: &[DVec3]) -> Vec<DVec3> {
+fn unreachable(system: &PinSystem, pose: &Pose, goals: &[DVec3]) -> Vec<DVec3> {
     let unpenalised = Bounded::default()
         .with_debiasing(false)
+        .with_goal_limit(None)
         .with_sparsity(0.0)
         .with_damping(NEGLIGIBLE_DAMPING);
     let Ok(mut factored) = unpenalised.factor(system) else {

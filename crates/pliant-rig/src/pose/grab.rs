@@ -18,8 +18,8 @@ pub enum Range {
 
 /// A drag in progress: a set of pins and the solver factorised for them.
 #[derive(Debug)]
-pub struct Grab<'p> {
-    system: PinSystem<'p>,
+pub struct Grab {
+    system: PinSystem,
     factored: Box<dyn Factored>,
     method: &'static str,
     range: Range,
@@ -68,12 +68,12 @@ impl Pose {
     }
 }
 
-impl<'p> Grab<'p> {
+impl Grab {
     /// A KKT residual above this gives a warning.
     const LARGEST_GOOD_KKT: f64 = 1e-6;
 
     pub(super) fn new(
-        system: PinSystem<'p>,
+        system: PinSystem,
         solver: &dyn PoseSolver,
         range: Range,
     ) -> Result<Self, RigError> {
@@ -90,7 +90,7 @@ impl<'p> Grab<'p> {
 
     /// The pins and the rows of the rig at them.
     #[must_use]
-    pub fn system(&self) -> &PinSystem<'p> {
+    pub fn system(&self) -> &PinSystem {
         &self.system
     }
 

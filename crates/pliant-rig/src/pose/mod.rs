@@ -9,6 +9,7 @@
 //! - `pin_discs`: geodesic discs around pins, cached.
 //! - [`PinSystem`]: the linear system `B̄ Δw = m` of pins and sliders.
 //! - [`Grab`], [`Pose`]: pins that are dragged, and the pose that results.
+//! - [`DragPath`]: the poses along a path of the pins.
 //! - [`Explanation`]: the contribution of each slider, and the part of a goal that is out of reach.
 //! - [`PoseSolver`], [`Factored`]: the interface of the solvers.
 //! - [`Bounded`]: the default solver, a sparse quadratic problem inside the slider limits.
@@ -16,6 +17,7 @@
 
 mod bounded;
 mod cetinaslan2016;
+mod drag_path;
 mod explanation;
 mod grab;
 mod pin;
@@ -32,6 +34,7 @@ pub use bounded::{Bounded, BoxProblem};
 pub use cetinaslan2016::{
     Hybrid, Localized, PseudoInverse, Tikhonov, Transpose, Units, weight_error,
 };
+pub use drag_path::DragPath;
 pub use explanation::{Explanation, PinShare, SliderMove};
 pub use grab::{Grab, PinResult, Pose, Range};
 pub use pin::{Aim, Pin, Support};

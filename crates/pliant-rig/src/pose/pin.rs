@@ -4,10 +4,18 @@
 //! lie on a line. Each of these constrains some of the three coordinates of a point and leaves the
 //! others to the rig.
 //!
-//! **Equation.** A pin at the current position `p` with the displacement `m` constrains `P (x − p −
-//! m) = 0`, where `P` projects onto the constrained coordinates: all of them, one direction `n nᵀ`,
-//! or the plane `I − n nᵀ` orthogonal to it. A curve constrains the plane orthogonal to its tangent
-//! at its point nearest to `x`.
+//! **Equation.** A pin at the current position `p` with the displacement `m` and the stiffness `s`
+//! adds `s |P (x − p − m)|²` to the objective, where `P` projects onto the constrained coordinates:
+//!
+//! ```text
+//! all three coordinates     P = I                                  Pin::new
+//! the plane of a picture    P = I − n nᵀ, n the viewing direction  SketchCamera::view_pin
+//! a tangent plane           P = I − n nᵀ, n the surface normal     Pin::across
+//! the surface normal        P = n nᵀ                               Pin::along
+//! a ray with direction n    P = I − n nᵀ, p + m on the ray         Pin::onto_ray
+//! ```
+//!
+//! A curve constrains the plane orthogonal to its tangent at its point nearest to `x`.
 //!
 //! **Source.** Lewis and Anjyo, "Direct manipulation blendshapes", 2010, for pins in space.
 //!
@@ -58,6 +66,33 @@ impl Pin {
             aim: Aim::Point,
             stiffness: 1.0,
         }
+    }
+
+    /// A pin that moves a vertex by `distance` along a direction, such as the surface normal, and
+    /// leaves the other two coordinates free.
+    #[must_use]
+    pub fn along(vertex: impl Into<VertexId>, direction: DVec3, distance: f64) -> Self {
+        Self::new(vertex, direction.normalize_or_zero() * distance).with_aim(Aim::Along(direction))
+    }
+
+    /// A pin that moves a vertex in the plane orthogonal to `normal`, along which it is free. The
+    /// part of the displacement along the normal has no effect.
+    #[must_use]
+    pub fn across(vertex: impl Into<VertexId>, displacement: DVec3, normal: DVec3) -> Self {
+        let along = displacement.project_onto_normalized(normal.normalize_or_zero());
+        Self::new(vertex, displacement - along).with_aim(Aim::Across(normal))
+    }
+
+    /// A pin that brings a vertex from its current `position` onto the line through `origin` along
+    /// `direction`, on which it is free.
+    #[must_use]
+    pub fn onto_ray(
+        vertex: impl Into<VertexId>,
+        position: DVec3,
+        origin: DVec3,
+        direction: DVec3,
+    ) -> Self {
+        Self::across(vertex, origin - position, direction)
     }
 
     /// A pin that keeps a vertex where it is.
@@ -287,6 +322,28 @@ mod tests {
         assert_eq!(kept(Aim::Point), motion);
         assert_eq!(kept(Aim::Across(DVec3::Z * 5.0)), DVec3::new(1.0, 2.0, 0.0));
         assert_eq!(kept(Aim::Along(DVec3::Z * 5.0)), DVec3::new(0.0, 0.0, 3.0));
+    }
+
+    #[test]
+    fn pins_along_across_and_onto_a_ray_displace_only_in_what_they_constrain() {
+        let along = Pin::along(0, DVec3::Z * 3.0, -0.5);
+        assert_eq!(along.displacement, DVec3::Z * -0.5);
+
+        let across = Pin::across(0, DVec3::new(1.0, 2.0, 3.0), DVec3::Z * 3.0);
+        assert_eq!(across.displacement, DVec3::new(1.0, 2.0, 0.0));
+
+        // The nearest point of the ray x = 4, y = 5 is at the height of the vertex.
+        let position = DVec3::new(1.0, 1.0, 1.0);
+        let ray = Pin::onto_ray(0, position, DVec3::new(4.0, 5.0, -7.0), DVec3::Z);
+        assert_eq!(position + ray.displacement, DVec3::new(4.0, 5.0, 1.0));
+        assert_eq!(ray.aim, Aim::Across(DVec3::Z));
+
+        for pin in [
+            Pin::along(0, DVec3::ZERO, 1.0),
+            Pin::across(0, DVec3::X, DVec3::ZERO),
+        ] {
+            assert!(pin.check(&triangle()).is_err(), "no direction");
+        }
     }
 
     #[test]

@@ -20,8 +20,8 @@ use crate::{Aim, Pin, Rig, RigError, SliderId, Support};
 
 /// The rows of a rig at its pins, at one pose.
 #[derive(Debug)]
-pub struct PinSystem<'p> {
-    poser: &'p Poser<'p>,
+pub struct PinSystem {
+    poser: Poser,
     pins: Vec<Pin>,
     weights: Vec<f64>,
     /// Displacements of the pins by each shape: shape by shape, pin by pin.
@@ -55,12 +55,8 @@ impl ProjectedSystem {
     }
 }
 
-impl<'p> PinSystem<'p> {
-    pub(super) fn new(
-        poser: &'p Poser<'p>,
-        weights: &[f64],
-        pins: &[Pin],
-    ) -> Result<Self, RigError> {
+impl PinSystem {
+    pub(super) fn new(poser: &Poser, weights: &[f64], pins: &[Pin]) -> Result<Self, RigError> {
         let rig = poser.rig();
         for pin in pins {
             pin.check(rig.neutral())?;
@@ -85,7 +81,7 @@ impl<'p> PinSystem<'p> {
         }
 
         Ok(Self {
-            poser,
+            poser: poser.clone(),
             pins: pins.to_vec(),
             weights,
             shape_rows,
@@ -96,14 +92,14 @@ impl<'p> PinSystem<'p> {
 
     /// The rig.
     #[must_use]
-    pub fn rig(&self) -> &'p Rig {
+    pub fn rig(&self) -> &Rig {
         self.poser.rig()
     }
 
     /// The prepared rig.
     #[must_use]
-    pub fn poser(&self) -> &'p Poser<'p> {
-        self.poser
+    pub fn poser(&self) -> &Poser {
+        &self.poser
     }
 
     /// The pins.
@@ -208,6 +204,18 @@ impl<'p> PinSystem<'p> {
         self.shape_rows
             .chunks_exact(self.pins.len())
             .any(|row| row[pin] != DVec3::ZERO)
+    }
+
+    /// The number of coordinates that the pins constrain at the starting weights.
+    pub(crate) fn constrained_coordinates(&self) -> usize {
+        let mut count = 0;
+        for (pin, &position) in self.pins.iter().zip(&self.positions) {
+            // The rank of a projection is its trace.
+            let (projection, _) = pin.aim.projection_and_goal(position, position);
+            let trace: f64 = (0..3).map(|k| projection.col(k)[k]).sum();
+            count += trace.round() as usize;
+        }
+        count
     }
 
     /// The displacements, projected and weighted, of pins whose aims do not depend on the pose.
@@ -320,4 +328,141 @@ fn projected(offsets: &[(DMat3, DVec3)]) -> Vec<f64> {
         .iter()
         .flat_map(|(projection, offset)| (*projection * *offset).to_array())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Bounded, Hybrid, Localized, PoseSolver, PseudoInverse, Range, Target, Tikhonov, Transpose,
+        Units,
+    };
+    use pliant_mesh::Mesh;
+    use pliant_mesh::glam::Vec3;
+
+    /// A triangle whose first vertex is moved by each of `motions`.
+    fn rig(motions: &[Vec3]) -> Rig {
+        let mesh =
+            Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
+        let mut targets = Vec::new();
+        for (k, &motion) in motions.iter().enumerate() {
+            targets.push(Target::from_dense(format!("slider{k}"), [motion]));
+        }
+        Rig::new(mesh, targets).unwrap()
+    }
+
+    fn weights(rig: &Rig, pin: &Pin, solver: &dyn PoseSolver) -> Vec<f64> {
+        let poser = Poser::new(rig).unwrap();
+        let mut grab = poser
+            .grab(&[], std::slice::from_ref(pin), solver, Range::Clip)
+            .unwrap();
+        grab.solve(&[pin.displacement]).weights
+    }
+
+    #[test]
+    fn every_method_reaches_a_goal_whose_free_coordinates_the_slider_moves() {
+        // A jaw that opens down and back. A pin in space asks it to stay in depth.
+        let rig = rig(&[Vec3::new(0.0, -1.0, -1.0)]);
+        let down = DVec3::NEG_Y * 0.5;
+        let position = DVec3::ZERO;
+        let free = [
+            Pin::across(0, down, DVec3::Z),
+            Pin::along(0, DVec3::Y, -0.5),
+            Pin::onto_ray(0, position, down, DVec3::Z),
+        ];
+
+        let solvers: [Box<dyn PoseSolver>; 6] = [
+            Box::new(PseudoInverse),
+            Box::new(Tikhonov::default()),
+            Box::new(Localized::default()),
+            Box::new(Transpose::default()),
+            Box::new(Hybrid::default()),
+            Box::new(Bounded::default()),
+        ];
+        for solver in solvers {
+            for pin in &free {
+                let [weight] = weights(&rig, pin, solver.as_ref())[..] else {
+                    panic!("one slider");
+                };
+                assert!((weight - 0.5).abs() < 1e-4, "{} {weight}", solver.name());
+            }
+
+            // The nearest point of the line (0, -w, -w) to (0, -0.5, 0) has w = 0.25.
+            let in_space = weights(&rig, &Pin::new(0, down), solver.as_ref())[0];
+            assert!((in_space - 0.25).abs() < 0.01, "{}", solver.name());
+        }
+    }
+
+    #[test]
+    fn the_automatic_share_of_hybrid_ignores_rows_of_free_coordinates() {
+        // In the picture plane B̄ = diag(2, 1): γ = σmin / σmax = 1/2. The pseudo-inverse is (1/2,
+        // 1), and the step of the transpose along B̄ᵀm = (2, 1) is 5/17.
+        let rig = rig(&[Vec3::new(2.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0)]);
+        let pin = Pin::across(0, DVec3::new(1.0, 1.0, 0.0), DVec3::Z);
+        let hybrid = Hybrid {
+            gamma: None,
+            units: Units::Relative,
+        };
+
+        let found = weights(&rig, &pin, &hybrid);
+        let expected = [0.5 * 0.5 + 0.5 * 10.0 / 17.0, 0.5 + 0.5 * 5.0 / 17.0];
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+    }
+
+    #[test]
+    fn the_pseudo_inverse_is_that_of_the_projected_rows() {
+        // Two sliders, one constrained coordinate: w = b m / |b|² with the row b = (1, 3).
+        let rig = rig(&[Vec3::new(5.0, 1.0, 0.0), Vec3::new(-2.0, 3.0, 7.0)]);
+        let found = weights(&rig, &Pin::along(0, DVec3::Y, 0.8), &PseudoInverse);
+        for (found, b) in found.iter().zip([1.0, 3.0]) {
+            assert!((found - 0.8 * b / 10.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_stiffer_pin_is_nearer_to_its_goal_by_the_ratio_of_the_stiffness() {
+        // Two pins of opposite goals on one slider: w = (s − 1) / (s + 1).
+        let rig = rig(&[Vec3::Y]).with_sliders(vec![crate::Slider {
+            limits: crate::Limits::new(-1.0, 1.0),
+            ..crate::Slider::default()
+        }]);
+        let poser = Poser::new(&rig.unwrap()).unwrap();
+        let pins = [
+            Pin::new(0, DVec3::Y).with_stiffness(3.0),
+            Pin::new(0, DVec3::NEG_Y),
+        ];
+        let mut grab = poser.grab(&[], &pins, &PseudoInverse, Range::Clip).unwrap();
+        let found = grab.solve(&[DVec3::Y, DVec3::NEG_Y]).weights[0];
+        assert!((found - 0.5).abs() < 1e-12, "{found}");
+    }
+
+    #[test]
+    fn a_path_gives_the_poses_of_its_steps_and_declines_steps_that_do_not_fit() {
+        let rig = rig(&[Vec3::Y]);
+        let poser = Poser::new(&rig).unwrap();
+        let pins = [Pin::hold(0)];
+        let mut grab = poser.grab(&[], &pins, &PseudoInverse, Range::Clip).unwrap();
+        let path: Vec<Vec<DVec3>> = [0.0, 0.25, 0.5, 0.0].map(|y| vec![DVec3::Y * y]).to_vec();
+
+        let drag = grab.follow(&path).unwrap();
+        let found: Vec<f64> = drag.weights().map(|weights| weights[0]).collect();
+        for (found, expected) in found.iter().zip([0.0, 0.25, 0.5, 0.0]) {
+            assert!((found - expected).abs() < 1e-12);
+        }
+        assert!((drag.largest_change() - 0.5).abs() < 1e-12);
+        let track = drag.to_track(25.0).unwrap();
+        assert_eq!(track.times_secs()[3], 0.12);
+
+        assert_eq!(grab.follow(&[]), Err(RigError::NoSteps));
+        assert!(matches!(
+            grab.follow(&[vec![DVec3::ZERO; 2]]),
+            Err(RigError::PathPins { found: 2, .. })
+        ));
+        assert!(matches!(
+            grab.follow(&[vec![DVec3::NAN]]),
+            Err(RigError::PathNotFinite { step: 0, pin: 0 })
+        ));
+    }
 }

@@ -1,49 +1,61 @@
 //! A rig prepared for direct manipulation: size, Gram matrix and geodesic discs.
 
 use pliant_linalg::smoothstep;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use pliant_mesh::SurfacePoint;
 use pliant_mesh::glam::DVec3;
 
+use super::bounded::{Landmark, landmarks as landmarks_of, peaks as peaks_of};
 use super::pin_discs::PinDiscs;
 use super::{Bounded, Grab, Pin, PinSystem, Pose, PoseSolver, Range};
 use crate::model::SurfaceGram;
 use crate::{Rig, RigError};
 
-/// A rig prepared for direct manipulation.
+/// A rig prepared for direct manipulation. Clones share what was prepared.
+#[derive(Debug, Clone)]
+pub struct Poser {
+    prepared: Arc<PreparedRig>,
+}
+
 #[derive(Debug)]
-pub struct Poser<'r> {
-    rig: &'r Rig,
+struct PreparedRig {
+    rig: Rig,
     size: f64,
     gram: OnceLock<SurfaceGram>,
+    landmarks: OnceLock<Vec<Landmark>>,
+    peaks: OnceLock<Vec<f64>>,
     discs: Mutex<Option<PinDiscs>>,
 }
 
-impl<'r> Poser<'r> {
+impl Poser {
     /// Prepares `rig`.
     ///
     /// # Errors
     /// [`RigError::NoTargets`] for a rig without targets, [`RigError::NotFinite`] if a number of it
     /// is not finite.
-    pub fn new(rig: &'r Rig) -> Result<Self, RigError> {
+    pub fn new(rig: &Rig) -> Result<Self, RigError> {
         if rig.targets().is_empty() {
             return Err(RigError::NoTargets);
         }
         rig.require_finite()?;
 
         Ok(Self {
-            rig,
-            size: size_of_moved_surface(rig),
-            gram: OnceLock::new(),
-            discs: Mutex::new(None),
+            prepared: Arc::new(PreparedRig {
+                rig: rig.clone(),
+                size: size_of_moved_surface(rig),
+                gram: OnceLock::new(),
+                landmarks: OnceLock::new(),
+                peaks: OnceLock::new(),
+                discs: Mutex::new(None),
+            }),
         })
     }
 
     /// The rig.
     #[must_use]
-    pub fn rig(&self) -> &'r Rig {
-        self.rig
+    pub fn rig(&self) -> &Rig {
+        &self.prepared.rig
     }
 
     /// The unit of relative lengths: `√12` times the root mean square distance of the vertices that
@@ -54,7 +66,7 @@ impl<'r> Poser<'r> {
     /// face.
     #[must_use]
     pub fn size(&self) -> f64 {
-        self.size
+        self.prepared.size
     }
 
     /// Prepares a drag of `pins` at the pose `weights` (missing weights count as zero).
@@ -64,7 +76,7 @@ impl<'r> Poser<'r> {
         pins: &[Pin],
         solver: &dyn PoseSolver,
         range: Range,
-    ) -> Result<Grab<'_>, RigError> {
+    ) -> Result<Grab, RigError> {
         if pins.is_empty() {
             return Err(RigError::NoPins);
         }
@@ -79,7 +91,20 @@ impl<'r> Poser<'r> {
     }
 
     pub(super) fn gram(&self) -> &SurfaceGram {
-        self.gram.get_or_init(|| SurfaceGram::of(self.rig))
+        self.prepared
+            .gram
+            .get_or_init(|| SurfaceGram::of(self.rig()))
+    }
+
+    /// The vertices that each slider moves most.
+    pub(super) fn landmarks(&self) -> &[Landmark] {
+        let landmarks = &self.prepared.landmarks;
+        landmarks.get_or_init(|| landmarks_of(self.rig()))
+    }
+
+    /// The largest displacement by each target at weight 1.
+    pub(super) fn peaks(&self) -> &[f64] {
+        self.prepared.peaks.get_or_init(|| peaks_of(self.rig()))
     }
 
     /// The vertices within `reach` of the pins with a mask: 1 at a pin, 0 at the rim, a smoothstep
@@ -89,18 +114,22 @@ impl<'r> Poser<'r> {
     /// vertices.
     pub(super) fn near_pins(
         &self,
-        system: &PinSystem<'_>,
+        system: &PinSystem,
         reach: f64,
     ) -> Result<Vec<(u32, f64)>, RigError> {
-        if self.rig.neutral().require_surface().is_err() {
+        if self.rig().neutral().require_surface().is_err() {
             return Ok(Vec::new());
         }
 
         // The geodesic solver is built with the first drag, and shared by later ones.
-        let mut cached = self.discs.lock().expect("no thread panics inside the lock");
+        let mut cached = self
+            .prepared
+            .discs
+            .lock()
+            .expect("no thread panics inside the lock");
         let discs = match cached.as_mut() {
             Some(discs) => discs,
-            None => cached.insert(PinDiscs::new(self.rig.neutral())?),
+            None => cached.insert(PinDiscs::new(self.rig().neutral())?),
         };
 
         let sources: Vec<SurfacePoint> = system.pins().iter().map(|pin| pin.at).collect();

@@ -13,7 +13,7 @@ pub trait PoseSolver: Debug + Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Computes all that depends only on where the pins are.
-    fn factor(&self, system: &PinSystem<'_>) -> Result<Box<dyn Factored>, RigError>;
+    fn factor(&self, system: &PinSystem) -> Result<Box<dyn Factored>, RigError>;
 }
 
 /// A solver that is factorised for a set of pins.
@@ -23,7 +23,7 @@ pub trait Factored: Debug + Send {
     /// Solvers that support it keep every weight within `step_limit`; others ignore it.
     fn solve(
         &mut self,
-        system: &PinSystem<'_>,
+        system: &PinSystem,
         displacements: &[DVec3],
         step_limit: Option<StepLimit<'_>>,
         weights: &mut [f64],

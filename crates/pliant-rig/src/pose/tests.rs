@@ -23,7 +23,7 @@ fn all_solvers() -> Vec<Box<dyn PoseSolver>> {
 }
 
 /// Smooth bumps on a sheet, each in its own direction: a rig whose sliders overlap.
-fn bumps(count: usize) -> Rig {
+pub(super) fn bumps(count: usize) -> Rig {
     let sheet = bumpy_sheet(14, 0.1);
     let targets = (0..count).map(|k| {
         let centre = DVec3::new(
@@ -64,7 +64,7 @@ fn solve(rig: &Rig, start: &[f64], pins: &[Pin], solver: &dyn PoseSolver, range:
         .solve(&displacements)
 }
 
-fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter()
         .zip(b)
         .map(|(x, y)| (x - y).abs())

@@ -16,9 +16,10 @@
 
 use glam::DVec3;
 use pliant_linalg::portable::tan;
+use pliant_mesh::VertexId;
 use serde::{Deserialize, Serialize};
 
-use crate::RigError;
+use crate::{Pin, RigError};
 
 /// A perspective camera with the size of its picture.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -116,6 +117,21 @@ impl SketchCamera {
         self.axes().forward
     }
 
+    /// The unit directions to the right and up in the picture.
+    #[must_use]
+    pub fn picture_axes(&self) -> [DVec3; 2] {
+        let axes = self.axes();
+        [axes.right, axes.up]
+    }
+
+    /// A pin that moves a vertex in the picture plane, by asset units to the right and up; its
+    /// depth is free.
+    #[must_use]
+    pub fn view_pin(&self, vertex: impl Into<VertexId>, [right, up]: [f64; 2]) -> Pin {
+        let axes = self.axes();
+        Pin::across(vertex, axes.right * right + axes.up * up, axes.forward)
+    }
+
     fn focal_pixels(&self) -> f64 {
         0.5 * f64::from(self.height) / tan(0.5 * self.fov_y_degrees.to_radians())
     }
@@ -175,6 +191,24 @@ mod tests {
 
             assert_eq!(camera().project(origin - direction), None);
         }
+    }
+
+    #[test]
+    fn a_view_pin_moves_along_the_picture_and_ignores_depth() {
+        let camera = camera();
+        let pin = camera.view_pin(3, [0.3, -0.2]);
+        let [right, up] = camera.picture_axes();
+        assert!((pin.displacement.dot(right) - 0.3).abs() < 1e-15);
+        assert!((pin.displacement.dot(up) + 0.2).abs() < 1e-15);
+        assert!(pin.displacement.dot(camera.forward()).abs() < 1e-15);
+
+        let (projection, _) = pin.aim.projection_and_goal(DVec3::ZERO, DVec3::ZERO);
+        assert!((projection * camera.forward()).length() < 1e-15);
+
+        // To the right and up in the picture, whose rows run down.
+        let from = camera.project(camera.target).unwrap();
+        let to = camera.project(camera.target + pin.displacement).unwrap();
+        assert!(to[0] > from[0] && to[1] > from[1]);
     }
 
     #[test]

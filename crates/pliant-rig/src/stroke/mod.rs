@@ -7,12 +7,14 @@
 //! - [`HorizontalCurve`], [`DrawingPlane`]: the arc that approximates a stroke.
 //! - [`Sketch`], [`SketchSurface`]: pins from one stroke.
 //! - [`curve_pins`]: pins that move a curve onto another one.
+//! - [`Feature`], [`FaceFeatures`]: the brow, lid, lip, jaw, cheek or nose that a stroke lies on.
 //! - [`SketchedPose`], [`SketchedDrag`]: poses from several strokes.
 //! - [`StrokeLibrary`], [`SavedStroke`], [`LandmarkWarp`]: strokes reused on other faces.
 
 mod camera;
 mod cubic_spline;
 mod curve_pins;
+mod feature;
 mod horizontal_curve;
 mod landmark_warp;
 mod polyline;
@@ -26,6 +28,7 @@ mod surface_curve;
 pub use camera::{SketchCamera, Stroke};
 pub use cubic_spline::CubicSpline;
 pub use curve_pins::{CurveDirection, CurvePinOptions, EndAim, curve_pins};
+pub use feature::{FaceFeatures, Feature};
 pub use horizontal_curve::{DrawingPlane, HorizontalCurve, HorizontalFrame, SideStretch};
 pub use landmark_warp::LandmarkWarp;
 pub use projected_stroke::{Cut, ProjectedStroke, StrokePiece};

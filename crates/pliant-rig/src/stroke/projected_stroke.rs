@@ -17,7 +17,7 @@
 
 use glam::{DVec2, DVec3};
 use pliant_linalg::parallel;
-use pliant_mesh::{Mesh, SurfaceIndex, TrianglePoint};
+use pliant_mesh::{Mesh, RayHit, SurfaceIndex, TrianglePoint};
 
 use super::screen_path::{fill_gaps, path_length};
 use crate::{RigError, SketchCamera, SketchSurface, SurfaceCurve};
@@ -77,8 +77,9 @@ impl ProjectedStroke {
     }
 
     /// As [`new`](Self::new), for a posed mesh whose search tree and mean edge length are known.
+    /// Vertices that are not posable are ignored where posable ones lie behind them.
     pub(crate) fn on(
-        posed: &Mesh,
+        (posed, posable): (&Mesh, &[bool]),
         index: &SurfaceIndex,
         mean_edge: f64,
         camera: &SketchCamera,
@@ -88,6 +89,7 @@ impl ProjectedStroke {
         let path = fill_gaps(points)?;
         let caster = RayCaster {
             posed,
+            posable,
             index,
             camera,
             gap: GAP_EDGES * mean_edge,
@@ -186,6 +188,8 @@ impl Piece {
 /// Casts rays at a posed mesh.
 struct RayCaster<'a> {
     posed: &'a Mesh,
+    /// For each vertex whether targets move its component; empty if all are alike.
+    posable: &'a [bool],
     index: &'a SurfaceIndex,
     camera: &'a SketchCamera,
     /// The longest jump that does not split a stroke.
@@ -195,7 +199,8 @@ struct RayCaster<'a> {
 impl RayCaster<'_> {
     fn cast(&self, pixel: DVec2) -> Sample {
         let (origin, direction) = self.camera.ray(pixel.to_array());
-        let hit = self.index.cast_ray(origin, direction, f64::INFINITY);
+        let first = self.index.cast_ray(origin, direction, f64::INFINITY);
+        let hit = first.map(|first| self.behind_cover(origin, direction, first));
         let hit = hit.map(|hit| Hit {
             place: hit.place,
             point: hit
@@ -203,6 +208,28 @@ impl RayCaster<'_> {
                 .position(self.posed.triangles(), self.posed.positions()),
         });
         Sample { pixel, hit }
+    }
+
+    /// The posable surface behind `first`, if that is not posable and the surface faces the eye, as
+    /// skin behind hair does and the inside of a head behind an eye does not.
+    fn behind_cover(&self, origin: DVec3, direction: DVec3, first: RayHit) -> RayHit {
+        let triangles = self.posed.triangles();
+        let is_posable = |triangle: u32| {
+            let corners = triangles[triangle as usize];
+            corners.iter().all(|&v| self.posable[v as usize])
+        };
+        if self.posable.is_empty() || is_posable(first.place.triangle) {
+            return first;
+        }
+
+        let behind = self
+            .index
+            .cast_ray_where(origin, direction, f64::INFINITY, is_posable);
+        let faces_eye = |hit: &RayHit| {
+            let [a, b, c] = self.posed.triangle_points(hit.place.triangle as usize);
+            (b - a).cross(c - a).dot(direction) < 0.0
+        };
+        behind.filter(faces_eye).unwrap_or(first)
     }
 
     /// The pieces of the path, split where it leaves the surface.

@@ -26,7 +26,7 @@ use pliant_mesh::{Mesh, SurfaceIndex, SurfacePoint, TrianglePoint, vertex_normal
 
 use crate::{
     Aim, CubicSpline, Cut, DrawingPlane, HorizontalCurve, HorizontalFrame, Pin, ProjectedStroke,
-    RigError, SideStretch, SketchCamera, SurfaceCurve,
+    Rig, RigError, SideStretch, SketchCamera, SurfaceCurve,
 };
 
 /// A stroke as a curve on a face, with its pins.
@@ -215,6 +215,8 @@ pub struct SketchSurface {
     index: SurfaceIndex,
     normals: Vec<DVec3>,
     mean_edge: f64,
+    /// For each vertex whether targets move its component; empty if all are alike.
+    posable: Vec<bool>,
 }
 
 impl SketchSurface {
@@ -227,6 +229,16 @@ impl SketchSurface {
             mean_edge: posed.mean_edge_length(),
             posed,
             index,
+            posable: Vec::new(),
+        })
+    }
+
+    /// The surface of a rig in the pose `positions`. Lines are drawn on what targets move: hair or
+    /// clothes in front of a face that no target moves are ignored.
+    pub fn of_rig(rig: &Rig, positions: &[DVec3]) -> Result<Self, RigError> {
+        Ok(Self {
+            posable: rig.posable_vertices(),
+            ..Self::new(rig.neutral(), positions)?
         })
     }
 
@@ -236,7 +248,13 @@ impl SketchSurface {
         camera: &SketchCamera,
         points: &[[f64; 2]],
     ) -> Result<ProjectedStroke, RigError> {
-        ProjectedStroke::on(&self.posed, &self.index, self.mean_edge, camera, points)
+        ProjectedStroke::on(
+            (&self.posed, &self.posable),
+            &self.index,
+            self.mean_edge,
+            camera,
+            points,
+        )
     }
 
     /// The pins of a stroke, in pixels of `camera`.

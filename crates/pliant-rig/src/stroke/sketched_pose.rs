@@ -14,8 +14,11 @@
 //! **Departures.** The thesis does not define the treatment of earlier pins. They hold the
 //! positions that they reached, not their goals: otherwise a goal beyond the limits at the mouth
 //! would pull again with every stroke on the brow. A new pin replaces an earlier one at the same
-//! point. If a stroke has several interpretations, the first one that the sliders can follow is
+//! point. If the feature of a stroke is known, only its sliders follow the stroke, unless none of
+//! them moves a pin of it. If a stroke has several interpretations, the first one that the sliders can follow is
 //! used.
+
+use std::sync::Arc;
 
 use glam::DVec3;
 
@@ -33,9 +36,9 @@ pub enum EarlierStrokes {
 
 /// A pose that is built stroke by stroke.
 #[derive(Debug)]
-pub struct SketchedPose<'p> {
-    poser: &'p Poser<'p>,
-    solver: &'p dyn PoseSolver,
+pub struct SketchedPose {
+    poser: Poser,
+    solver: Arc<dyn PoseSolver>,
     range: Range,
     earlier: EarlierStrokes,
     start: Vec<f64>,
@@ -65,21 +68,21 @@ pub struct SketchedDrag {
     pub explanation: Explanation,
 }
 
-impl<'p> SketchedPose<'p> {
+impl SketchedPose {
     /// *Chosen*: an interpretation fits if its relative residual is at most this.
     const LARGEST_RESIDUAL: f64 = 0.5;
 
     /// A pose without strokes at `weights`; missing ones count as zero.
     #[must_use]
     pub fn new(
-        poser: &'p Poser<'p>,
+        poser: &Poser,
         mut weights: Vec<f64>,
-        solver: &'p dyn PoseSolver,
+        solver: Arc<dyn PoseSolver>,
         range: Range,
     ) -> Self {
         weights.resize(poser.rig().targets().len(), 0.0);
         Self {
-            poser,
+            poser: poser.clone(),
             solver,
             range,
             earlier: EarlierStrokes::default(),
@@ -125,9 +128,29 @@ impl<'p> SketchedPose<'p> {
         &mut self,
         interpretations: &[Vec<Pin>],
     ) -> Result<usize, RigError> {
+        self.draw_on(interpretations, None)
+    }
+
+    /// As [`draw_first_that_fits`](Self::draw_first_that_fits), but only sliders with `followers`
+    /// move, as [`FaceFeatures::followers`](crate::FaceFeatures::followers) gives them for the
+    /// feature of the stroke. If they do not move it at all, all sliders may.
+    ///
+    /// # Errors
+    /// [`RigError::NoPins`] if there are no interpretations.
+    pub fn draw_on(
+        &mut self,
+        interpretations: &[Vec<Pin>],
+        followers: Option<&[bool]>,
+    ) -> Result<usize, RigError> {
+        let restricted = match followers {
+            Some(followers) => self.poser_of(followers, interpretations)?,
+            None => None,
+        };
+        let poser = restricted.as_ref().unwrap_or(&self.poser);
+
         let mut best: Option<(usize, Pose, f64)> = None;
         for (k, pins) in interpretations.iter().enumerate() {
-            let pose = self.solve(pins)?;
+            let pose = self.solve_with(poser, pins)?;
             let own = &pose.pins[pose.pins.len() - pins.len()..];
             let residual = relative_residual(pins, own);
             if best.as_ref().is_none_or(|(_, _, least)| residual < *least) {
@@ -151,8 +174,45 @@ impl<'p> SketchedPose<'p> {
         self.draw(pins)
     }
 
+    /// The rig with all sliders locked that do not follow a stroke; `None` if no follower moves a
+    /// pin of it.
+    fn poser_of(
+        &self,
+        followers: &[bool],
+        interpretations: &[Vec<Pin>],
+    ) -> Result<Option<Poser>, RigError> {
+        let rig = self.poser.rig();
+        let moves = |slider: usize, pin: &Pin| {
+            let target = &rig.targets()[slider];
+            let shape = (&target.vertices[..], &target.deltas[..]);
+            pin.support(rig.neutral()).displacement(shape) != DVec3::ZERO
+        };
+        let free = (0..rig.targets().len())
+            .filter(|&k| followers.get(k) == Some(&true) && !rig.sliders()[k].locked);
+        let pins: Vec<&Pin> = interpretations.iter().flatten().collect();
+        for pin in &pins {
+            pin.check(rig.neutral())?;
+        }
+        if !free.clone().any(|k| pins.iter().any(|pin| moves(k, pin))) {
+            return Ok(None);
+        }
+
+        let mut sliders = rig.sliders().to_vec();
+        for slider in &mut sliders {
+            slider.locked = true;
+        }
+        for k in free {
+            sliders[k].locked = false;
+        }
+        Ok(Some(Poser::new(&rig.clone().with_sliders(sliders)?)?))
+    }
+
     /// The pose for more pins, together with earlier ones, which come first.
     fn solve(&self, pins: &[Pin]) -> Result<Pose, RigError> {
+        self.solve_with(&self.poser, pins)
+    }
+
+    fn solve_with(&self, poser: &Poser, pins: &[Pin]) -> Result<Pose, RigError> {
         let mut all = Vec::new();
         if self.earlier == EarlierStrokes::Held {
             for earlier in self.strokes.iter().flatten() {
@@ -164,9 +224,7 @@ impl<'p> SketchedPose<'p> {
         all.extend_from_slice(pins);
 
         let displacements: Vec<DVec3> = all.iter().map(|pin| pin.displacement).collect();
-        let mut grab = self
-            .poser
-            .grab(&self.weights, &all, self.solver, self.range)?;
+        let mut grab = poser.grab(&self.weights, &all, &*self.solver, self.range)?;
         Ok(grab.solve(&displacements))
     }
 
@@ -242,7 +300,7 @@ impl<'p> SketchedPose<'p> {
         // One drag from the start with all pins explains the whole pose.
         let explanation = self
             .poser
-            .grab(&self.start, &pins, self.solver, self.range)?
+            .grab(&self.start, &pins, &*self.solver, self.range)?
             .explain(&pose);
 
         Ok(SketchedDrag {
@@ -298,11 +356,11 @@ mod tests {
 
     #[test]
     fn an_earlier_stroke_is_held_unless_it_is_released() {
-        let (rig, solver) = (rig(), PseudoInverse);
+        let (rig, solver) = (rig(), Arc::new(PseudoInverse));
         let poser = Poser::new(&rig).unwrap();
         let miss = |earlier: EarlierStrokes| {
-            let mut face =
-                SketchedPose::new(&poser, Vec::new(), &solver, Range::Free).with_earlier(earlier);
+            let mut face = SketchedPose::new(&poser, Vec::new(), solver.clone(), Range::Free)
+                .with_earlier(earlier);
 
             // The two sliders overlap.
             face.draw(&[Pin::new(CORNERS[0], DVec3::Z * 0.5)]).unwrap();
@@ -332,9 +390,9 @@ mod tests {
 
     #[test]
     fn a_goal_that_was_not_reached_does_not_pull_again_with_the_next_stroke() {
-        let (rig, solver) = (rig(), Bounded::default());
+        let (rig, solver) = (rig(), Arc::new(Bounded::default()));
         let poser = Poser::new(&rig).unwrap();
-        let mut face = SketchedPose::new(&poser, Vec::new(), &solver, Range::Clip);
+        let mut face = SketchedPose::new(&poser, Vec::new(), solver.clone(), Range::Clip);
         face.draw(&[Pin::new(CORNERS[0], DVec3::new(0.0, 0.3, 0.5))])
             .unwrap();
 
@@ -360,9 +418,9 @@ mod tests {
 
     #[test]
     fn fine_tuning_moves_one_pin_and_a_new_stroke_replaces_it() {
-        let (rig, solver) = (rig(), PseudoInverse);
+        let (rig, solver) = (rig(), Arc::new(PseudoInverse));
         let poser = Poser::new(&rig).unwrap();
-        let mut face = SketchedPose::new(&poser, Vec::new(), &solver, Range::Free);
+        let mut face = SketchedPose::new(&poser, Vec::new(), solver.clone(), Range::Free);
         face.draw(&CORNERS.map(|v| Pin::new(v, DVec3::Z * 0.3)))
             .unwrap();
         face.redraw(&[Pin::hold(CORNERS[0]), Pin::new(CORNERS[1], DVec3::Z * 0.2)])
@@ -393,7 +451,7 @@ mod tests {
 
     #[test]
     fn the_first_interpretation_that_fits_is_used() {
-        let (rig, solver) = (rig(), Bounded::default());
+        let (rig, solver) = (rig(), Arc::new(Bounded::default()));
         let poser = Poser::new(&rig).unwrap();
         let up = vec![Pin::new(CORNERS[0], DVec3::Z * 0.5)];
         let higher = vec![Pin::new(CORNERS[0], DVec3::Z * 0.9)];
@@ -406,7 +464,7 @@ mod tests {
             ([&askew, &aside], 0),
             ([&aside, &askew], 1),
         ] {
-            let mut face = SketchedPose::new(&poser, Vec::new(), &solver, Range::Clip);
+            let mut face = SketchedPose::new(&poser, Vec::new(), solver.clone(), Range::Clip);
             assert_eq!(
                 face.draw_first_that_fits(&readings.map(Clone::clone))
                     .unwrap(),
@@ -417,10 +475,33 @@ mod tests {
     }
 
     #[test]
-    fn a_pose_without_strokes_has_no_report() {
-        let (rig, solver) = (rig(), PseudoInverse);
+    fn only_followers_move_unless_none_of_them_moves_the_stroke() {
+        let rig = rig();
         let poser = Poser::new(&rig).unwrap();
-        let face = SketchedPose::new(&poser, vec![0.25], &solver, Range::Clip);
+        let lift = [vec![Pin::new(CORNERS[0], DVec3::Z * 0.5)]];
+        let weights = |followers: [bool; 3]| {
+            let solver = Arc::new(Bounded::default());
+            let mut face = SketchedPose::new(&poser, Vec::new(), solver, Range::Clip);
+            face.draw_on(&lift, Some(&followers)).unwrap();
+            face.weights().to_vec()
+        };
+
+        // Slider a is at the corner; b and c reach it a little.
+        let first = weights([true, false, false]);
+        assert!(first[0] > 0.4 && first[1..] == [0.0, 0.0], "{first:?}");
+        let second = weights([false, true, false]);
+        assert!(
+            second[1] > 0.0 && second[0] == 0.0 && second[2] == 0.0,
+            "{second:?}"
+        );
+        assert!(weights([false; 3])[0] > 0.4, "no follower moves the pin");
+    }
+
+    #[test]
+    fn a_pose_without_strokes_has_no_report() {
+        let (rig, solver) = (rig(), Arc::new(PseudoInverse));
+        let poser = Poser::new(&rig).unwrap();
+        let face = SketchedPose::new(&poser, vec![0.25], solver, Range::Clip);
 
         assert_eq!(face.weights(), [0.25, 0.0, 0.0]);
         assert!(matches!(face.finish(), Err(RigError::NoPins)));

@@ -6,8 +6,9 @@
 use pliant_linalg::{BoxQuadratic, BoxWorkspace};
 use pliant_mesh::glam::DVec3;
 
-use super::exclusion::Exclusion;
+use super::exclusion::SliderRules;
 use super::penalties::Penalties;
+use super::reach::Reach;
 use super::{BoxProblem, OwnedBoxTerms};
 use crate::pose::pin_system::{PinSystem, ProjectedSystem};
 use crate::pose::{Factored, Outcome, StepLimit};
@@ -16,6 +17,8 @@ use crate::pose::{Factored, Outcome, StepLimit};
 const MOST_LINEARISATIONS: usize = 60;
 /// Gauss–Newton ends when no slider moves by this part of its range.
 const STEP_TOLERANCE: f64 = 1e-12;
+/// The same for solves from which others start. *Chosen*: weights differ by less than 1e-3.
+const ROUGH_STEP_TOLERANCE: f64 = 1e-4;
 /// Displacements below this part of the size of the rig are rounding.
 const REST_TOLERANCE: f64 = 1e-13;
 
@@ -23,6 +26,8 @@ const REST_TOLERANCE: f64 = 1e-13;
 #[derive(Debug)]
 pub(super) struct BoundedDrag {
     pub(super) candidates: Vec<usize>,
+    /// For each slider its index among the candidates.
+    pub(super) candidate_of: Vec<Option<usize>>,
     /// Lower and upper weights of the candidates.
     pub(super) bounds: Vec<[f64; 2]>,
     /// Their ranges, the unit of steps.
@@ -30,6 +35,8 @@ pub(super) struct BoundedDrag {
     pub(super) sparsity: f64,
     pub(super) debiasing: bool,
     pub(super) penalties: Penalties,
+    pub(super) rules: SliderRules,
+    pub(super) reach: Reach,
     /// The factorised problem, where it does not change with the weights.
     pub(super) quadratic: Option<BoxQuadratic>,
     /// The system at the weights at which the pins were grabbed.
@@ -44,12 +51,18 @@ pub(super) struct BoundedDrag {
 /// The input of one solve.
 #[derive(Clone, Copy)]
 pub(super) struct DragGoal<'a> {
-    pub(super) system: &'a PinSystem<'a>,
+    pub(super) system: &'a PinSystem,
     /// Of the pins, from where they were grabbed.
     pub(super) displacements: &'a [DVec3],
     /// `|m|`, projected and weighted; debiasing raises the goal but keeps this length.
     pub(super) length: f64,
+    /// The factor of the sparsity (`reach`).
+    pub(super) sparsity: f64,
     pub(super) step_limit: Option<StepLimit<'a>>,
+    /// Whether Gauss–Newton starts from no change rather than from the last solution.
+    pub(super) from_rest: bool,
+    /// Whether another solve starts from the solution.
+    pub(super) rough: bool,
 }
 
 impl DragGoal<'_> {
@@ -62,7 +75,7 @@ impl DragGoal<'_> {
 impl Factored for BoundedDrag {
     fn solve(
         &mut self,
-        system: &PinSystem<'_>,
+        system: &PinSystem,
         displacements: &[DVec3],
         step_limit: Option<StepLimit<'_>>,
         weights: &mut [f64],
@@ -72,25 +85,45 @@ impl Factored for BoundedDrag {
             return at_optimum();
         }
 
-        let goal = DragGoal {
+        let goals = system.residual(system.weights(), displacements);
+        let whole = DragGoal {
             system,
             displacements,
-            length: norm(&system.residual(system.weights(), displacements)),
+            length: norm(&goals),
+            sparsity: 1.0,
             step_limit,
+            from_rest: true,
+            rough: false,
         };
-        let mut outcome = self.solve_debiased(&goal, weights);
-
-        // Each exclusion fixes a slider at zero, so the loop ends; the bounds hold for this solve
-        // only.
-        let bounds = self.bounds.clone();
-        while let Some(exclusion) = self.violated_exclusion(system, weights) {
-            outcome = match exclusion {
-                Exclusion::Declared(pair) => self.solve_without_either(pair, &goal, weights),
-                Exclusion::Opposites(pair) => self.solve_without_weaker(pair, &goal, weights),
-            };
+        let near = self.reach.shorten(displacements, &goals);
+        let near = self.follow(&whole, near, weights);
+        let goal = DragGoal {
+            displacements: &near.displacements,
+            length: norm(&system.residual(system.weights(), &near.displacements)),
+            sparsity: near.sparsity(),
+            ..whole
+        };
+        if Self::is_at_rest(&goal) {
+            weights.copy_from_slice(system.weights());
+            self.x.fill(0.0);
+            return at_optimum();
         }
 
+        // The bounds that follow from the first solution hold for this solve only.
+        let bounds = self.bounds.clone();
+        let mut outcome = self.solve_debiased(&goal, &near, weights);
         self.bounds = bounds;
+
+        self.keep_before_goal(&whole, weights);
+        if self.debiasing {
+            self.limit_exaggeration(&whole, &near, weights);
+        }
+        let sliders = system.rig().sliders();
+        let at_limit = |slider: &usize| {
+            let limits = sliders[*slider].limits;
+            [limits.min, limits.max].contains(&weights[*slider])
+        };
+        outcome.held.retain(at_limit);
         outcome
     }
 
@@ -105,10 +138,12 @@ impl Factored for BoundedDrag {
 
 impl BoundedDrag {
     /// The problem at the start, with `x = g Δ` undone, so that unknowns are changes of weights.
-    pub(super) fn problem(&self, system: &PinSystem<'_>, displacements: &[DVec3]) -> BoxProblem {
-        let projected = system.project(system.weights(), displacements);
+    pub(super) fn problem(&self, system: &PinSystem, displacements: &[DVec3]) -> BoxProblem {
+        let goals = system.residual(system.weights(), displacements);
+        let near = self.reach.shorten(displacements, &goals);
+        let projected = system.project(system.weights(), &near.displacements);
         let window = self.window(system, None, None);
-        let length = norm(&projected.goals);
+        let length = near.sparsity() * norm(&projected.goals);
         let terms = self.terms(&projected.columns, &projected.goals, length, &window);
 
         let n = self.candidates.len();
@@ -145,7 +180,8 @@ impl BoundedDrag {
     fn solve_constant(&mut self, goal: &DragGoal<'_>, weights: &mut [f64]) -> Outcome {
         let goals = goal.system.projected_displacements(goal.displacements);
         let window = self.window(goal.system, goal.step_limit, None);
-        let terms = self.terms(&self.at_start.columns, &goals, goal.length, &window);
+        let length = goal.sparsity * goal.length;
+        let terms = self.terms(&self.at_start.columns, &goals, length, &window);
 
         let quadratic = self
             .quadratic
@@ -168,6 +204,11 @@ impl BoundedDrag {
         let mut objective = self.objective(goal, weights);
         let mut trust_radius = 1.0;
         let mut iterations = 0;
+        let tolerance = if goal.rough {
+            ROUGH_STEP_TOLERANCE
+        } else {
+            STEP_TOLERANCE
+        };
 
         while iterations < MOST_LINEARISATIONS {
             iterations += 1;
@@ -190,7 +231,7 @@ impl BoundedDrag {
                 trust_radius = 0.25 * trust_radius.min(step);
             }
 
-            if step < STEP_TOLERANCE || trust_radius < 0.1 * STEP_TOLERANCE {
+            if step < tolerance || trust_radius < 0.1 * tolerance {
                 break;
             }
         }
@@ -205,16 +246,28 @@ impl BoundedDrag {
         }
     }
 
-    /// Starts from the centre of the step limit, or from no change.
+    /// Starts from the centre of the step limit, from no change, or from the last solution inside
+    /// the bounds.
     fn start_gauss_newton(&mut self, goal: &DragGoal<'_>) {
-        self.x.fill(0.0);
         let Some(limit) = goal.step_limit else {
+            if goal.from_rest {
+                self.x.fill(0.0);
+            }
+            self.clamp_to_bounds(goal.system);
             return;
         };
 
         for (k, &slider) in self.candidates.iter().enumerate() {
             let change = limit.weights[slider] - goal.system.weights()[slider];
             self.x[k] = change * self.penalties.extents[k];
+        }
+    }
+
+    fn clamp_to_bounds(&mut self, system: &PinSystem) {
+        for (k, &slider) in self.candidates.iter().enumerate() {
+            let start = system.weights()[slider];
+            let [low, high] = self.bounds[k].map(|b| (b - start) * self.penalties.extents[k]);
+            self.x[k] = self.x[k].max(low).min(high);
         }
     }
 
@@ -247,7 +300,8 @@ impl BoundedDrag {
         }
 
         let window = self.window(goal.system, goal.step_limit, trust_radius);
-        let terms = self.terms(&projected.columns, &goals, goal.length, &window);
+        let length = goal.sparsity * goal.length;
+        let terms = self.terms(&projected.columns, &goals, length, &window);
         let buffer = std::mem::take(&mut self.hessian_buffer);
         let hessian = self.penalties.hessian(&projected, &self.candidates, buffer);
 
@@ -257,7 +311,7 @@ impl BoundedDrag {
     /// Lower and upper changes of the weights: slider limits, step limit and trust region.
     fn window(
         &self,
-        system: &PinSystem<'_>,
+        system: &PinSystem,
         step_limit: Option<StepLimit<'_>>,
         trust_radius: Option<f64>,
     ) -> Vec<[f64; 2]> {
@@ -314,7 +368,7 @@ impl BoundedDrag {
     }
 
     /// Writes the weights of `x`, exactly at a limit where `x` is.
-    pub(super) fn write_weights(&self, system: &PinSystem<'_>, weights: &mut [f64]) {
+    pub(super) fn write_weights(&self, system: &PinSystem, weights: &mut [f64]) {
         for (k, &slider) in self.candidates.iter().enumerate() {
             let start = system.weights()[slider];
             let extent = self.penalties.extents[k];
@@ -330,7 +384,7 @@ impl BoundedDrag {
     }
 
     /// Sliders at a limit that would go further if it were not there.
-    fn held_sliders(&self, system: &PinSystem<'_>, terms: &OwnedBoxTerms) -> Vec<usize> {
+    fn held_sliders(&self, system: &PinSystem, terms: &OwnedBoxTerms) -> Vec<usize> {
         let gradient = self.workspace.gradient();
 
         // Forces below this part of the largest are rounding.
@@ -371,7 +425,7 @@ impl BoundedDrag {
             .map(|(x, e)| x.abs() / e)
             .sum();
 
-        let sparse = self.sparsity * goal.length / gain * absolute;
+        let sparse = self.sparsity * goal.sparsity * goal.length / gain * absolute;
         0.5 * residual * residual + self.penalties.motion_energy(&self.x) + sparse
     }
 

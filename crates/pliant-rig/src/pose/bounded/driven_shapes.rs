@@ -12,7 +12,7 @@ pub(super) struct DrivenShapes {
 
 impl DrivenShapes {
     /// Of the sliders `candidates` (ascending), at the weights of the system.
-    pub(super) fn of(system: &PinSystem<'_>, candidates: &[usize]) -> Self {
+    pub(super) fn of(system: &PinSystem, candidates: &[usize]) -> Self {
         let mut entries = Vec::new();
         for entry in system.rig().activation().derivatives(system.weights()) {
             if let Ok(candidate) = candidates.binary_search(&entry.slider) {

@@ -3,7 +3,8 @@
 //! **Problem.** Clipping after a solve misses the goal by a third of its distance. A pseudo-inverse
 //! spreads a drag over a dozen sliders, far and near, up to three times their range. Weights should
 //! stay inside their limits, a drag should move few sliders and little of the face far from the
-//! pins, and nothing may depend on units or on the scale of a slider.
+//! pins, and nothing may depend on units or on the scale of a slider. Weights should follow the
+//! hand without jumps, and a hand far away should give no face that an animator would not make.
 //!
 //! **Equation.** Over the change `Δ` of the sliders that move a pin, with `x = g Δ` in units of
 //! moved surface:
@@ -12,8 +13,8 @@
 //! min  ½ |B̄Δ − m|² / β²  +  ½ ρ xᵀ(Q + εI)x  +  λ (|m| / β) Σ |xₖ| / eₖ       l ≤ w₀ + Δ ≤ u
 //!
 //! gₖ = aₖ + τ maxⱼ(aⱼ rⱼ) / rₖ        aₖ = √Gₖₖ(far) + φ √Gₖₖ(all)        rₖ = uₖ − lₖ
-//! Q  = g⁻¹ (G(far) + φ² G(all) + diag (g − a)²) g⁻¹
-//! eₖ = |b̄ₖ| / (β gₖ)                  β = max |b̄ₖ| / gₖ
+//! Q  = g⁻¹ (G(far) + φ² G(all) + diag (g − a)²) g⁻¹ + η diag (1 − e)⁴
+//! eₖ ∝ cₖ |b̄ₖ| / gₖ,  max eₖ = 1       β = max |b̄ₖ| / gₖ        cₖ = maxₚ |b̄ₖₚ| / maxᵥ |dₖᵥ|
 //! ```
 //!
 //! Two optional terms follow: κ = 10⁶ times the motion of protected vertices in `Q`, and
@@ -26,51 +27,59 @@
 //!   that move only the disc.
 //! - The part `τ` of the widest slider keeps narrow sliders from their limits where one wide slider
 //!   at a moderate weight does the same.
-//! - `eₖ` is the efficiency of a slider: motion of the pins per moved surface, relative to the best
-//!   slider. A goal out of reach then does not drive sliders to their limits that hardly help.
+//! - `eₖ` is the efficiency of a slider: motion of the pins per moved surface, times the centrality
+//!   `cₖ`, the largest motion `b̄ₖₚ` of a pin relative to the largest motion `dₖᵥ` of any vertex,
+//!   relative to the best slider. A slider is made for the place that it moves most: a brow goes
+//!   down by the slider of the brow, not by that of the nose, although both move it. A goal out of reach then does not drive sliders to their limits that hardly help, and
+//!   the term `η` slows those down that would have to move fast to help.
 //! - The penalty on `|xₖ|` grows with `|m|`: a drag of half the length gives half the weights as
 //!   long as no limit is active, and no drag is too small.
-//! - λ and ρ are divided by the root of the number of pins: more pins are more evidence.
+//! - More pins are more evidence: λ is divided by the root of their number, ρ by its third power.
 //!
-//! **Opposites.** A slider and its mirror image by name may undo each other (`Gᵢⱼ < −½ √(GᵢᵢGⱼⱼ)`:
-//! jaw to the left, jaw to the right). They are never used together: the weaker one is excluded, or
-//! both if they are about as strong. For pairs that exclude each other by definition, the problem
-//! is solved without either one, and the lower objective wins (`exclusion`).
+//! **A pose in steps.** Every step is continuous in the goal, and so is the pose; it depends on
+//! nothing else, and not on the path of the hand.
 //!
-//! **Debiasing.** The penalties leave a residual `r = m − B̄Δ`. Where it is small (`|r| ≤ 6 %` of
-//! `|m|`), the goal was within reach: the problem is solved again for `m + h r` with `h = 1`, which
-//! removes the bias of the penalties. Where it is large (25 % and more), the goal is out of reach
-//! and `h = 0`; a second solve would only drive sliders to their limits. `h` falls smoothly between
-//! the two. The step from the first to the second solution ends before it passes the goal.
+//! 1. `reach`: a goal that neither single sliders nor several ones reach is shortened; far beyond it
+//!    has one length, and λ is four times as large, so that few sliders follow.
+//! 2. The problem is solved for that goal: few sliders, biased by the penalties.
+//! 3. `exclusion`: of sliders that exclude each other (declared pairs, opposites, puffed cheeks and an
+//!    open jaw) the stronger one stays, as far as it is stronger. `mouthClose` follows `jawOpen`.
+//! 4. `debiasing`: within reach, further solves towards raised goals remove the bias of the
+//!    penalties, inside bounds that follow from the first one.
+//! 5. `exaggeration`: sliders that move the same place share its range.
 //!
-//! **Source.** Adding the residual back is one Bregman iteration: Osher, Burger, Goldfarb, Xu, Yin,
-//! "An iterative regularization method for total variation-based image restoration", 2005.
-//!
-//! **Departures.** Both problems are strictly convex, so the pose is unique and does not depend on
-//! the order of the pins. It follows the goal continuously except where opposites change, at a rate
-//! that only the penalties bound where a slider meets its limit; [`Grab::step`](super::Grab::step)
-//! bounds the rate of a drag. [`BoxQuadratic`] solves both problems and certifies the KKT residual.
-//! With in-betweens, combinations or curves, each problem is solved by Gauss–Newton inside a trust
-//! region (`bounded_drag`).
+//! **Departures.** Each problem is strictly convex with the same matrix, so the pose is unique and
+//! does not depend on the order of the pins. The penalty ρ bounds the rate at which weights follow
+//! the goal. [`BoxQuadratic`] solves the problems and certifies their KKT residuals. With
+//! in-betweens, combinations or curves, each problem is solved by Gauss–Newton inside a trust region
+//! (`bounded_drag`). [`Grab::step`](super::Grab::step) also limits the change of every weight.
 
 mod bounded_drag;
 mod box_problem;
 mod box_terms;
 mod debiasing;
 mod driven_shapes;
+mod exaggeration;
 mod exclusion;
 mod penalties;
+mod reach;
+
+#[cfg(test)]
+mod tests;
 
 use pliant_linalg::{BoxQuadratic, BoxWorkspace};
 use pliant_mesh::glam::DVec3;
 
 pub use box_problem::BoxProblem;
 pub(crate) use box_terms::OwnedBoxTerms;
+pub(super) use exaggeration::{Landmark, landmarks, peaks};
 
 use super::{Factored, PinSystem, PoseSolver};
 use crate::RigError;
 use bounded_drag::BoundedDrag;
+use exclusion::SliderRules;
 use penalties::Penalties;
+use reach::Reach;
 
 /// The default solver: a sparse quadratic problem inside the slider limits.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,19 +91,23 @@ pub struct Bounded {
     mirror: Vec<Option<usize>>,
     protected: Vec<u32>,
     debiasing: bool,
+    goal_limit: Option<f64>,
 }
 
 impl Bounded {
     /// Radius of the disc relative to the size of the rig. *Chosen*: 2.5 cm on a head, the size of
     /// a cheek.
     pub const DEFAULT_REACH: f64 = 0.1;
-    /// *Measured* on six goals of a scanned head, four times as far as sliders reach: the error of
-    /// the pins is 6 % of the drag above the least possible (median); at 1e-3 it is 8 %, at 5e-3
-    /// 12 %.
-    pub const DEFAULT_SPARSITY: f64 = 8e-4;
-    /// *Measured*: smaller values make weights jump where a slider meets its limit, larger ones
-    /// miss goals that are within reach.
-    pub const DEFAULT_DAMPING: f64 = 2e-3;
+    /// *Measured* on the ICT face: a drag within reach moves 3.4 sliders; at 8e-3 it moves 2.5, and
+    /// more goals are missed. Far beyond reach it is four times as large.
+    pub const DEFAULT_SPARSITY: f64 = 3e-3;
+    /// *Measured* on the ICT and facecap faces: the rate at which weights follow the goal is
+    /// at most `1 / (2 √ρ)` in units of moved surface for each of the solves; smaller values let
+    /// weights jump where a slider meets its limit, larger ones miss goals that are within reach.
+    pub const DEFAULT_DAMPING: f64 = 0.06;
+    /// *Chosen* between 1, which misses more goals that several sliders reach, and 1.5, from which on
+    /// far goals drive more sliders to their limits.
+    pub const DEFAULT_GOAL_LIMIT: f64 = 1.2;
 
     /// Radius around the pins within which motion is penalised less, in asset units. Default:
     /// [`DEFAULT_REACH`](Self::DEFAULT_REACH) of [`Poser::size`](super::Poser::size).
@@ -135,18 +148,26 @@ impl Bounded {
         Self { debiasing, ..self }
     }
 
+    /// The longest goal of a pin relative to the reach of single sliders; longer goals are shortened.
+    /// `None` follows every goal, whatever the face looks like. Default: [`DEFAULT_GOAL_LIMIT`](Self::DEFAULT_GOAL_LIMIT).
+    #[must_use]
+    pub fn with_goal_limit(self, goal_limit: Option<f64>) -> Self {
+        Self { goal_limit, ..self }
+    }
+
     /// Vertices whose motion is penalised strongly.
     #[must_use]
     pub fn with_protected(self, protected: Vec<u32>) -> Self {
         Self { protected, ..self }
     }
 
-    fn check(&self, system: &PinSystem<'_>) -> Result<(), RigError> {
+    fn check(&self, system: &PinSystem) -> Result<(), RigError> {
         let options = [
             ("reach", self.reach.unwrap_or(1.0)),
             ("sparsity", self.sparsity),
             ("damping", self.damping),
             ("symmetry", self.symmetry),
+            ("goal limit", self.goal_limit.unwrap_or(1.0)),
         ];
         for (what, value) in options {
             if !(value >= 0.0 && value.is_finite()) {
@@ -190,6 +211,7 @@ impl Default for Bounded {
             mirror: Vec::new(),
             protected: Vec::new(),
             debiasing: true,
+            goal_limit: Some(Self::DEFAULT_GOAL_LIMIT),
         }
     }
 }
@@ -199,7 +221,7 @@ impl PoseSolver for Bounded {
         "box"
     }
 
-    fn factor(&self, system: &PinSystem<'_>) -> Result<Box<dyn Factored>, RigError> {
+    fn factor(&self, system: &PinSystem) -> Result<Box<dyn Factored>, RigError> {
         Ok(Box::new(self.factor_drag(system)?))
     }
 }
@@ -215,7 +237,7 @@ impl Bounded {
     /// If there is not one displacement for each pin.
     pub fn problem(
         &self,
-        system: &PinSystem<'_>,
+        system: &PinSystem,
         displacements: &[DVec3],
     ) -> Result<BoxProblem, RigError> {
         assert_eq!(
@@ -226,7 +248,7 @@ impl Bounded {
         Ok(self.factor_drag(system)?.problem(system, displacements))
     }
 
-    fn factor_drag(&self, system: &PinSystem<'_>) -> Result<BoundedDrag, RigError> {
+    fn factor_drag(&self, system: &PinSystem) -> Result<BoundedDrag, RigError> {
         self.check(system)?;
         let sliders = system.rig().sliders();
         let candidates = self.candidates(system);
@@ -237,12 +259,14 @@ impl Bounded {
 
         // Gain and efficiencies are those of the pose at which the pins were grabbed.
         let at_start = system.project(system.weights(), &vec![DVec3::ZERO; system.pins().len()]);
-        let damping = self.damping / root_pin_count(system);
+        let damping = self.damping / root_pin_count(system).powi(3);
         let mut penalties = Penalties::assemble(self, system, &candidates, &ranges, damping)?;
         penalties.scale(&at_start, &candidates);
+        penalties.scale_by_centrality(system, &at_start, &candidates);
         for pair in self.coupled_pairs(&candidates) {
             penalties.share_efficiency(pair);
         }
+        penalties.penalise_inefficiency();
 
         let quadratic = if system.is_constant() {
             let hessian = penalties.hessian(&at_start, &candidates, Vec::new());
@@ -251,11 +275,20 @@ impl Bounded {
             None
         };
 
-        Ok(BoundedDrag {
+        let bounds = weight_bounds(system, &candidates);
+        let mirrored = penalties.mirrored.iter().copied();
+        let rules = match self.goal_limit {
+            Some(_) => SliderRules::of(system, mirrored, penalties.opposing.iter().copied()),
+            None => SliderRules::declared(system, mirrored),
+        };
+        let mut drag = BoundedDrag {
             sparsity: self.sparsity / root_pin_count(system),
             debiasing: self.debiasing,
-            bounds: weight_bounds(system, &candidates),
+            bounds,
+            rules,
+            reach: Reach::default(),
             x: vec![0.0; candidates.len()],
+            candidate_of: positions_in(&candidates, sliders.len()),
             ranges,
             candidates,
             penalties,
@@ -263,11 +296,21 @@ impl Bounded {
             at_start,
             workspace: BoxWorkspace::default(),
             hessian_buffer: Vec::new(),
-        })
+        };
+        drag.bound_needing_sliders(system);
+        drag.reach = Reach::of(
+            system,
+            &drag.at_start,
+            &drag.candidates,
+            &drag.bounds,
+            self.goal_limit,
+        );
+
+        Ok(drag)
     }
 
     /// The sliders that move a pin, and those coupled to them, without locked ones; ascending.
-    fn candidates(&self, system: &PinSystem<'_>) -> Vec<usize> {
+    fn candidates(&self, system: &PinSystem) -> Vec<usize> {
         let moving = system.moving_sliders();
         let mut included = moving.clone();
         if self.symmetry > 0.0 {
@@ -307,8 +350,18 @@ impl Bounded {
     }
 }
 
+/// For each of `count` sliders its place among `candidates`.
+fn positions_in(candidates: &[usize], count: usize) -> Vec<Option<usize>> {
+    let mut positions = vec![None; count];
+    for (k, &slider) in candidates.iter().enumerate() {
+        positions[slider] = Some(k);
+    }
+
+    positions
+}
+
 /// The limits of the candidates, extended to their start.
-fn weight_bounds(system: &PinSystem<'_>, candidates: &[usize]) -> Vec<[f64; 2]> {
+fn weight_bounds(system: &PinSystem, candidates: &[usize]) -> Vec<[f64; 2]> {
     let mut bounds = Vec::with_capacity(candidates.len());
     for &k in candidates {
         // A slider that starts outside its limits is not pulled back by a drag elsewhere.
@@ -321,7 +374,7 @@ fn weight_bounds(system: &PinSystem<'_>, candidates: &[usize]) -> Vec<[f64; 2]> 
 }
 
 /// The root of the number of pins with a positive stiffness, at least 1.
-fn root_pin_count(system: &PinSystem<'_>) -> f64 {
+fn root_pin_count(system: &PinSystem) -> f64 {
     let pulling = system.pins().iter().filter(|pin| pin.stiffness > 0.0);
     (pulling.count().max(1) as f64).sqrt()
 }

@@ -4,6 +4,8 @@
 
 use super::Bounded;
 use super::driven_shapes::DrivenShapes;
+use pliant_mesh::glam::DVec3;
+
 use crate::pose::PinSystem;
 use crate::pose::pin_system::ProjectedSystem;
 use crate::{RigError, SliderName};
@@ -14,10 +16,13 @@ const NEAR_FACTOR: f64 = 0.5;
 /// The factor ε of the identity beside `Q`. *Chosen*: it shares a drag between equal sliders, for
 /// which `Q` is singular.
 const IDENTITY_FACTOR: f64 = 0.01;
-/// The factor τ of the widest slider in every extent. *Measured*: from 0.2 on, a lower lip pulled
-/// down opens the jaw instead of driving three lip sliders to their limits; larger values make
-/// known poses harder to recover.
-const WIDEST_FACTOR: f64 = 0.2;
+/// The factor τ of the widest slider in every extent. *Measured* in a prototype on the built-in head
+/// and the ICT face: at 1 the fastest weights change half as fast along a path as at 0.2, and goals
+/// within reach are missed by two to three times as much before further goals are raised.
+const WIDEST_FACTOR: f64 = 1.0;
+/// The factor η of the penalty on inefficient sliders beside `Q`. *Measured*: at 4 the fastest changes
+/// along a path are a fifth slower, and twice as many goals within reach are missed.
+const INEFFICIENCY_FACTOR: f64 = 2.0;
 /// The least efficiency in a penalty. *Chosen*: sliders below it do not take part in any drag.
 const LEAST_EFFICIENCY: f64 = 1e-4;
 /// The factor κ on the motion of protected vertices. *Chosen*.
@@ -26,8 +31,11 @@ const PROTECTION: f64 = 1e6;
 const COUPLING: f64 = 10.0;
 /// Without any damping, sliders that agree at the pins would be undetermined.
 const LEAST_DAMPING: f64 = 1e-9;
-/// Sliders whose motions have a correlation below this are opposites. *Chosen*.
-const OPPOSITE_CORRELATION: f64 = -0.5;
+/// Mirror images whose motions have a correlation below this are opposites. *Chosen*.
+const MIRRORED_CORRELATION: f64 = -0.5;
+/// Any two sliders whose motions have a correlation below this are opposites: a lid that closes and
+/// one that opens wide, a smile and a frown. *Chosen*: jaw open and jaw forward have −0.54.
+const OPPOSING_CORRELATION: f64 = -0.7;
 /// Columns whose products are summed side by side.
 const LANES: usize = 8;
 
@@ -40,8 +48,10 @@ pub(super) struct Penalties {
     motion: Vec<f64>,
     /// `e`: how well each candidate moves the pins, relative to the best.
     pub(super) efficiencies: Vec<f64>,
-    /// Pairs of candidates that undo each other.
-    pub(super) opposites: Vec<[usize; 2]>,
+    /// Pairs of sliders that are mirror images and undo each other.
+    pub(super) mirrored: Vec<[usize; 2]>,
+    /// Further pairs of sliders that undo each other.
+    pub(super) opposing: Vec<[usize; 2]>,
     /// `β`.
     pub(super) gain: f64,
     /// `ρ`, divided by the root of the number of pins.
@@ -63,14 +73,14 @@ impl Penalties {
     /// [`scale`](Self::scale).
     pub(super) fn assemble(
         options: &Bounded,
-        system: &PinSystem<'_>,
+        system: &PinSystem,
         candidates: &[usize],
         ranges: &[f64],
         damping: f64,
     ) -> Result<Self, RigError> {
         let driven = DrivenShapes::of(system, candidates);
         let grams = MotionGrams::over_surface(options, system, &driven)?;
-        let opposites = opposite_pairs(system, candidates, &grams.all);
+        let (mirrored, opposing) = opposite_pairs(system, candidates, &grams.all);
 
         // g = a + (the contribution of the widest slider).
         let areas = grams.areas(candidates.len());
@@ -93,7 +103,8 @@ impl Penalties {
             efficiencies: vec![1.0; candidates.len()],
             extents,
             motion,
-            opposites,
+            mirrored,
+            opposing,
             gain: 1.0,
             damping,
         })
@@ -115,11 +126,47 @@ impl Penalties {
             .collect();
     }
 
+    /// Multiplies the efficiencies by the centralities `c` and scales the largest to 1 again.
+    pub(super) fn scale_by_centrality(
+        &mut self,
+        system: &PinSystem,
+        projected: &ProjectedSystem,
+        candidates: &[usize],
+    ) {
+        let peaks = system.poser().peaks();
+        for (efficiency, &slider) in self.efficiencies.iter_mut().zip(candidates) {
+            let at_pins = projected.column(slider).chunks_exact(3);
+            let lengths = at_pins.map(|b| DVec3::from_slice(b).length());
+            let peak = peaks[slider];
+            if peak > 0.0 {
+                *efficiency *= lengths.fold(0.0, f64::max) / peak;
+            }
+        }
+
+        let best = self.efficiencies.iter().copied().fold(0.0, f64::max);
+        for efficiency in &mut self.efficiencies {
+            *efficiency = if best > 0.0 {
+                (*efficiency / best).max(LEAST_EFFICIENCY)
+            } else {
+                1.0
+            };
+        }
+    }
+
     /// Gives both sliders of a coupled pair the larger of their efficiencies.
     pub(super) fn share_efficiency(&mut self, [a, b]: [usize; 2]) {
         let larger = self.efficiencies[a].max(self.efficiencies[b]);
         self.efficiencies[a] = larger;
         self.efficiencies[b] = larger;
+    }
+
+    /// Adds `η (1 − e)⁴` to the diagonal.
+    pub(super) fn penalise_inefficiency(&mut self) {
+        let n = self.efficiencies.len();
+        for (k, efficiency) in self.efficiencies.iter().enumerate() {
+            let lack = (1.0 - efficiency).max(0.0);
+            self.motion[k * n + k] += INEFFICIENCY_FACTOR * lack.powi(4);
+        }
     }
 
     /// `B̂ᵀB̂ / β² + ρ (Q + εI)` with `B̂ = B̄ / g`, in the buffer `hessian`.
@@ -193,7 +240,7 @@ fn products_with_block(
 impl MotionGrams {
     fn over_surface(
         options: &Bounded,
-        system: &PinSystem<'_>,
+        system: &PinSystem,
         driven: &DrivenShapes,
     ) -> Result<Self, RigError> {
         let poser = system.poser();
@@ -292,32 +339,40 @@ fn add_coupling(
     }
 }
 
-/// Pairs of candidates that are mirror images by name and undo each other.
-fn opposite_pairs(system: &PinSystem<'_>, candidates: &[usize], gram: &[f64]) -> Vec<[usize; 2]> {
+/// Pairs of sliders that undo each other: mirror images by name, and others.
+fn opposite_pairs(
+    system: &PinSystem,
+    candidates: &[usize],
+    gram: &[f64],
+) -> (Vec<[usize; 2]>, Vec<[usize; 2]>) {
     let n = candidates.len();
     let targets = system.rig().targets();
     let name = |k: usize| SliderName::parse(&targets[candidates[k]].name);
 
-    let mut pairs = Vec::new();
+    let mut mirrored = Vec::new();
+    let mut opposing = Vec::new();
     for i in 0..n {
         for j in i + 1..n {
             // Sliders that move no surface have a NaN here, and are no opposites.
             let correlation = gram[i * n + j] / (gram[i * n + i] * gram[j * n + j]).sqrt();
-            if correlation < OPPOSITE_CORRELATION
+            let pair = [candidates[i], candidates[j]];
+            if correlation < MIRRORED_CORRELATION
                 && name(i).is_sided()
                 && name(i).mirrored() == name(j)
             {
-                pairs.push([i, j]);
+                mirrored.push(pair);
+            } else if correlation < OPPOSING_CORRELATION {
+                opposing.push(pair);
             }
         }
     }
 
-    pairs
+    (mirrored, opposing)
 }
 
 impl Bounded {
     /// Adds κ times the Gram matrix over the protected vertices.
-    fn add_protection(&self, system: &PinSystem<'_>, driven: &DrivenShapes, motion: &mut [f64]) {
+    fn add_protection(&self, system: &PinSystem, driven: &DrivenShapes, motion: &mut [f64]) {
         if self.protected.is_empty() {
             return;
         }
