@@ -9,7 +9,7 @@ mod bar;
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use pliant_physics::{Blend, BlendOptions, Solver};
+use pliant_physics::{Blend, BlendOptions, EnergyTerms, Solver};
 
 use bar::SIZES;
 
@@ -21,7 +21,9 @@ fn steps(criterion: &mut Criterion) {
     for (size, along, across) in SIZES {
         let shapes = bar::pair(along, across);
         for (name, solver) in [("fast", Solver::Fast), ("tight", Solver::Tight)] {
-            let options = BlendOptions::default().with_solver(solver);
+            let options = BlendOptions::default()
+                .with_energy(EnergyTerms::springs())
+                .with_solver(solver);
             let mut blend = Blend::new(&shapes, &options).expect("the bar is sound");
             blend.prepare_frames(STEPS + 1).expect("the blend is sound");
 

@@ -17,7 +17,7 @@ use pliant_io::{LoadOptions, load, npy};
 use pliant_linalg::RigidMotion;
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
-use pliant_physics::{Blend, BlendOptions, Interior, InteriorOptions, Solver};
+use pliant_physics::{Blend, BlendOptions, EnergyTerms, Interior, InteriorOptions, Solver};
 
 use bar::SIZES;
 
@@ -105,6 +105,7 @@ impl Case {
 
     fn blend(&self, solver: Solver) -> Blend {
         let options = BlendOptions::default()
+            .with_energy(EnergyTerms::springs())
             .with_solver(solver)
             .with_fixed(self.held.clone());
         let mut blend = Blend::new(&self.shapes, &options).expect("the shapes are sound");

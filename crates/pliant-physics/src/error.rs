@@ -1,5 +1,5 @@
 use pliant_linalg::LinalgError;
-use pliant_mesh::{MeshError, Progress};
+use pliant_mesh::{MeshError, Stopped};
 use thiserror::Error;
 
 /// Errors of blending, contact and touch.
@@ -54,6 +54,28 @@ pub enum PhysicsError {
         edges: usize,
         /// A vertex of the first loop.
         vertex: usize,
+    },
+    /// All of the surface is inside an obstacle, so that it has no way out.
+    #[error(
+        "obstacle {obstacle} encloses all {vertices} vertices of the first shape; make it smaller, or move it next to the shape"
+    )]
+    EnclosingObstacle {
+        /// Counted from 0.
+        obstacle: usize,
+        /// Vertices of the shape.
+        vertices: usize,
+    },
+    /// An obstacle is so large that positions on its surface are lost in rounding.
+    #[error(
+        "obstacle {obstacle} is {size:.3e} long, and the edges of the surface {edge:.3e}; make it at most 1e8 edges long"
+    )]
+    ObstacleScale {
+        /// Counted from 0.
+        obstacle: usize,
+        /// The diagonal of its bounds.
+        size: f64,
+        /// The mean edge of the surface.
+        edge: f64,
     },
     /// The size of an obstacle is not positive, or its position is not finite.
     #[error(
@@ -124,7 +146,7 @@ pub enum PhysicsError {
     NoColors,
     /// The name of an energy term is unknown.
     #[error(
-        "'{term}' is not an energy term; give springs, edges or shell, and optionally angles and volume, as in springs,volume or edges,angles:0.5"
+        "'{term}' is not an energy term; give path, springs, edges or shell, and after springs or edges optionally angles and volume, as in springs,volume or edges,angles:0.5"
     )]
     Term {
         /// The given text.
@@ -147,6 +169,14 @@ pub enum PhysicsError {
         term: &'static str,
         /// Its weight.
         value: f64,
+    },
+    /// A term besides springs at rest on a path.
+    #[error(
+        "{term} cannot be added to path, whose springs are at rest in a whole shape; give springs,{term} or edges,{term}"
+    )]
+    PathTerm {
+        /// The term.
+        term: &'static str,
     },
     /// The energy has no length term.
     #[error(
@@ -268,20 +298,7 @@ pub enum PhysicsError {
     },
     /// The caller stopped the work.
     #[error("stopped")]
-    Stopped,
-}
-
-/// Reports the progress; [`PhysicsError::Stopped`] if the caller wants to stop.
-pub(crate) fn report_progress(
-    progress: &dyn Progress,
-    stage: &str,
-    done: f64,
-) -> Result<(), PhysicsError> {
-    if progress.report(stage, done).is_break() {
-        Err(PhysicsError::Stopped)
-    } else {
-        Ok(())
-    }
+    Stopped(#[from] Stopped),
 }
 
 impl PhysicsError {

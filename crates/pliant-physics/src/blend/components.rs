@@ -112,6 +112,31 @@ impl Components {
             .collect()
     }
 
+    /// The frame of every anchor that best fits its region in `points`, given the shapes in the
+    /// frames of the anchors.
+    pub(crate) fn frames_around(
+        &self,
+        points: &[DVec3],
+        local: &[Vec<DVec3>],
+    ) -> Result<Vec<RigidMotion>, LinalgError> {
+        let share = 1.0 / local.len() as f64;
+        let mut frames = Vec::with_capacity(self.anchors.len());
+        for anchor in &self.anchors {
+            let mean_at = |v: &u32| local.iter().map(|s| s[*v as usize] * share).sum::<DVec3>();
+            let mean: Vec<DVec3> = anchor.region.iter().map(mean_at).collect();
+            let now: Vec<DVec3> = anchor.region.iter().map(|&v| points[v as usize]).collect();
+            frames.push(RigidMotion::fit(&mean, &now, None)?);
+        }
+        Ok(frames)
+    }
+
+    /// Points of the shape in the frames of their anchors.
+    pub(crate) fn local_points(&self, points: &[DVec3], frames: &[RigidMotion]) -> Vec<DVec3> {
+        let inverse: Vec<RigidMotion> = frames.iter().map(RigidMotion::inverse).collect();
+        let local = |(v, p): (usize, &DVec3)| self.frame_of(v, &inverse).apply(*p);
+        points.iter().enumerate().map(local).collect()
+    }
+
     /// The frame of a vertex among `frames`.
     pub(crate) fn frame_of(&self, vertex: usize, frames: &[RigidMotion]) -> RigidMotion {
         self.anchor_of[vertex].map_or(RigidMotion::IDENTITY, |anchor| frames[anchor as usize])

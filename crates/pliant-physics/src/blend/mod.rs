@@ -1,10 +1,11 @@
-//! Blending of shapes by mass-spring equilibria.
+//! Blending of shapes by mass-spring equilibria around an even path.
 //!
 //! The layers, from the bottom up:
 //!
 //! - [`interior`]: points and tetrahedra inside closed shapes, the same in every shape.
 //! - [`energy`]: the springs and the other terms of the energy, with forces and Hessian.
 //! - [`solvers`]: the equilibrium, from predictor to Newton's method.
+//! - [`rest_shape`]: the even path, whose shapes are the rest shapes of the springs.
 //! - [`anchor`] and [`components`]: the rigid support of each connected component.
 //! - [`spring_blend`]: the blend itself, with its [`options`].
 //!
@@ -25,6 +26,7 @@ pub(crate) mod interior;
 pub(crate) mod linear_blend;
 pub(crate) mod options;
 pub(crate) mod painted_stiffness;
+pub(crate) mod rest_shape;
 pub(crate) mod rotation_vector;
 pub(crate) mod snap;
 pub(crate) mod solvers;

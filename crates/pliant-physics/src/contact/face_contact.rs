@@ -17,8 +17,8 @@
 //! sets", 1959), for obstacles that are nearly convex.
 //!
 //! **Departures.** Only obstacles thinner than two mean edges are tested, and only faces without a
-//! corner in contact: elsewhere a face cuts the obstacle by no more than its own flatness. A face
-//! that was pushed to one side is not pushed to the other.
+//! corner in contact: elsewhere the corners have a clearance. A face that was pushed to one side is
+//! not pushed to the other.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ use crate::contact::obstacle::{Contact, Obstacle};
 const GRAIN: usize = 128;
 /// Obstacles thinner than this many mean edges fit between vertices. Chosen: a ball of 1.15 edges
 /// fits between the corners of an equilateral triangle, and edges differ.
-const THIN: f64 = 2.0;
+pub(crate) const THIN: f64 = 2.0;
 /// Allowed penetration of a face relative to the mean edge. Chosen: below what is visible.
 const DEPTH: f64 = 1e-3;
 /// Trial points of a face. Chosen; the stride halves whenever one is not deeper than the best.

@@ -71,9 +71,7 @@ impl BlendClip {
         let mut frames = Vec::with_capacity(count);
         for (k, weights) in weights.iter().enumerate() {
             let done = k as f64 / count as f64;
-            if progress.report("balancing", done).is_break() {
-                return Err(PhysicsError::Stopped);
-            }
+            progress.proceed("balancing", done)?;
 
             // A single frame is at time 0.
             let time = k as f64 / (count.max(2) - 1) as f64;
@@ -365,6 +363,6 @@ mod tests {
         }
 
         let stopped = BlendClip::at_weights(&mut ball_to_egg(), &[vec![0.5, 0.5]], &Stop);
-        assert!(matches!(stopped, Err(PhysicsError::Stopped)));
+        assert!(matches!(stopped, Err(PhysicsError::Stopped(_))));
     }
 }

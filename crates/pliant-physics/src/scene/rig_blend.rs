@@ -25,6 +25,8 @@ use crate::{BlendFrame, ContactFrame, PhysicsError, SceneBlend, SceneOptions};
 pub struct RigBlend {
     rig: Rig,
     scene: SceneBlend,
+    /// The shapes of the rig that are shapes of the scene, ascending.
+    used: Vec<usize>,
 }
 
 impl RigBlend {
@@ -33,9 +35,44 @@ impl RigBlend {
     /// # Errors
     /// As [`SceneBlend::new`].
     pub fn new(rig: Rig, options: &SceneOptions) -> Result<Self, PhysicsError> {
+        let used = (0..rig.activation().shape_count()).collect();
+        Self::of_shapes(rig, used, options)
+    }
+
+    /// Connects the neutral and those shapes of the rig that some of `poses`, lists of slider
+    /// weights, use: a rig may have hundreds of shapes, and each costs time. Other shapes are
+    /// ignored later, too.
+    ///
+    /// # Errors
+    /// As [`SceneBlend::new`].
+    pub fn for_poses(
+        rig: Rig,
+        poses: &[Vec<f64>],
+        options: &SceneOptions,
+    ) -> Result<Self, PhysicsError> {
+        let mut is_used = vec![false; rig.activation().shape_count()];
+        for pose in poses {
+            let coefficients = rig.activation().coefficients(pose);
+            for (used, coefficient) in is_used.iter_mut().zip(coefficients) {
+                *used |= coefficient != 0.0;
+            }
+        }
+
+        let mut used: Vec<usize> = (0..is_used.len()).filter(|&s| is_used[s]).collect();
+        // A blend needs two shapes; without any weight every shape will do.
+        if used.is_empty() && !is_used.is_empty() {
+            used.push(0);
+        }
+        Self::of_shapes(rig, used, options)
+    }
+
+    fn of_shapes(rig: Rig, used: Vec<usize>, options: &SceneOptions) -> Result<Self, PhysicsError> {
         let neutral = rig.neutral();
         let mut shapes = vec![neutral.clone()];
-        for (vertices, deltas) in rig.shapes() {
+        for (shape, (vertices, deltas)) in rig.shapes().enumerate() {
+            if used.binary_search(&shape).is_err() {
+                continue;
+            }
             let mut positions = neutral.positions().to_vec();
             for (&vertex, delta) in vertices.iter().zip(deltas) {
                 positions[vertex as usize] += delta.as_dvec3();
@@ -44,10 +81,10 @@ impl RigBlend {
         }
 
         let scene = SceneBlend::new(&shapes, options)?;
-        Ok(Self { rig, scene })
+        Ok(Self { rig, scene, used })
     }
 
-    /// The scene; its shapes are the neutral and then those of the rig.
+    /// The scene; its shapes are the neutral and then those of the rig that are used.
     #[must_use]
     pub fn scene(&self) -> &SceneBlend {
         &self.scene
@@ -68,11 +105,18 @@ impl RigBlend {
     /// # Errors
     /// As [`SceneBlend::step`].
     pub fn step(&mut self, sliders: &[f64], time: f64) -> Result<ContactFrame, PhysicsError> {
+        let weights = self.weights(sliders);
+        self.scene.step(&weights, time)
+    }
+
+    /// The weights of the shapes of the scene at slider weights.
+    #[must_use]
+    pub fn weights(&self, sliders: &[f64]) -> Vec<f64> {
         // The neutral has the rest of the weight.
         let coefficients = self.rig.activation().coefficients(sliders);
-        let rest = 1.0 - coefficients.iter().sum::<f64>();
-        let weights: Vec<f64> = std::iter::once(rest).chain(coefficients).collect();
-        self.scene.step(&weights, time)
+        let used = || self.used.iter().map(|&shape| coefficients[shape]);
+        let rest = 1.0 - used().sum::<f64>();
+        std::iter::once(rest).chain(used()).collect()
     }
 }
 
@@ -112,6 +156,27 @@ mod tests {
             "{} {}",
             shrunk(&half),
             shrunk(&linear)
+        );
+    }
+
+    #[test]
+    fn shapes_that_no_pose_uses_change_nothing() {
+        let mesh = bar(12, 3).mesh;
+        let one = bending(&mesh);
+        let mut targets = one.targets().to_vec();
+        targets.insert(
+            0,
+            Target::from_dense("wide", mesh.positions().iter().map(|p| p.as_vec3() * 0.2)),
+        );
+        let two = Rig::new(mesh.clone(), targets).unwrap();
+        let poses = [vec![0.0, 0.5]];
+
+        let mut used = RigBlend::for_poses(two, &poses, &SceneOptions::default()).unwrap();
+        let mut alone = RigBlend::new(one, &SceneOptions::default()).unwrap();
+        assert_eq!(used.weights(&poses[0]), [0.5, 0.5]);
+        assert_eq!(
+            used.at(&poses[0]).unwrap().positions,
+            alone.at(&[0.5]).unwrap().positions
         );
     }
 

@@ -12,7 +12,6 @@
 
 use pliant_mesh::{Mesh, Progress, ProgressPart};
 
-use crate::error::report_progress;
 use crate::{
     Blend, BlendOptions, Cage, CageSize, ContactBlend, ContactFrame, ContactOptions, Obstacle,
     ObstacleMotion, PhysicsError,
@@ -133,7 +132,7 @@ impl SceneBlend {
         options: &SceneOptions,
         progress: &dyn Progress,
     ) -> Result<Self, PhysicsError> {
-        report_progress(progress, "Building the cage", 0.0)?;
+        progress.proceed("Building the cage", 0.0)?;
         let cage = Cage::build(shapes, options.cage, &options.blend)?;
 
         // The blend takes about two thirds of the construction.
@@ -327,7 +326,8 @@ mod tests {
     #[test]
     fn construction_stops_at_every_stage_and_progress_is_monotone() {
         let shapes = ball_and_egg();
-        let options = SceneOptions::default();
+        let blend = BlendOptions::default().with_energy(crate::EnergyTerms::springs());
+        let options = SceneOptions::default().with_blend(blend);
         let ready = |stage| {
             let watch = StopAt(stage, std::sync::Mutex::new(Vec::new()));
             let scene =
@@ -349,7 +349,7 @@ mod tests {
             "Sampling the path",
         ] {
             assert!(
-                matches!(ready(stage), Err(PhysicsError::Stopped)),
+                matches!(ready(stage), Err(PhysicsError::Stopped(_))),
                 "{stage}"
             );
         }

@@ -12,10 +12,12 @@
 //! **Source.** Çetinaslan 2016, eq. 5.13, is the projection to the surface, for a sphere; friction:
 //! Bender, Müller, Macklin, "A survey on position based dynamics", 2017, section 5.
 //!
-//! **Departures.** Continuous collision where a displacement is long relative to the solid; the
+//! **Departures.** A vertex between several colliders, which projection to one pushes into the next,
+//! leaves their union along the direction in which the way out is shortest. Continuous collision where a displacement is long relative to the solid; the
 //! nearest point alone is correct, and faster, where it is short.
 
 use pliant_linalg::RigidMotion;
+use pliant_mesh::Bounds;
 use pliant_mesh::glam::{BVec3, DVec3};
 
 use crate::contact::obstacle::NearestSurface;
@@ -27,6 +29,11 @@ const CONTINUOUS: f64 = 0.25;
 
 /// Rounds over several colliders that press on one vertex. Chosen.
 const ROUNDS: usize = 4;
+
+/// Steps along a direction out of several colliders, and their least length relative to the size of
+/// the largest one. Chosen.
+const EXIT_STEPS: usize = 128;
+const EXIT_STEP: f64 = 1e-5;
 
 /// A solid with friction.
 #[derive(Debug, Clone)]
@@ -165,6 +172,63 @@ impl<'a> MovingCollider<'a> {
         place - along.clamp_length_max(most)
     }
 
+    pub(crate) fn thickness(&self) -> f64 {
+        self.collider.obstacle.thickness()
+    }
+
+    pub(crate) fn friction(&self) -> f64 {
+        self.collider.friction
+    }
+
+    /// The displacement of a point along the surface of the moving solid, in the world.
+    pub(crate) fn slip(&self, from: DVec3, to: DVec3, normal: DVec3) -> DVec3 {
+        let start = self.back_before.apply(from);
+        let end = self.back_after.apply(to);
+        let displacement = self.after.rotation * (end - start);
+        displacement - normal * normal.dot(displacement)
+    }
+
+    /// Bounds of the collider over its motion, enlarged by `margin`.
+    pub(crate) fn swept_bounds(&self, margin: f64) -> Bounds {
+        let reach = DVec3::splat(self.reach + margin);
+        Bounds {
+            min: self.center - reach,
+            max: self.center + reach,
+        }
+    }
+
+    /// The deepest point of a triangle that is deeper than `-margin`, with the surface next to it
+    /// in world coordinates.
+    pub(crate) fn deepest_on_triangle(
+        &self,
+        corners: [DVec3; 3],
+        margin: f64,
+        hint: Option<[f64; 3]>,
+    ) -> Option<([f64; 3], NearestSurface)> {
+        let center = (corners[0] + corners[1] + corners[2]) / 3.0;
+        let size = corners
+            .iter()
+            .map(|corner| corner.distance_squared(center))
+            .fold(0.0, f64::max)
+            .sqrt();
+        let reach = self.reach + size + margin;
+        if center.distance_squared(self.center) > reach * reach {
+            return None;
+        }
+
+        let local = corners.map(|corner| self.back_after.apply(corner));
+        let found = self
+            .collider
+            .obstacle
+            .deepest_on_triangle(local, margin, hint)?;
+        let nearest = NearestSurface {
+            point: self.after.apply(found.nearest.point),
+            normal: self.after.rotation * found.nearest.normal,
+            depth: found.nearest.depth,
+        };
+        Some((found.barycentric, nearest))
+    }
+
     fn depth(&self, place: DVec3) -> f64 {
         self.exit_point(self.back_after.apply(place))
             .map_or(0.0, |near| near.depth)
@@ -184,11 +248,67 @@ pub(crate) fn collided(colliders: &[MovingCollider<'_>], from: DVec3, to: DVec3)
         }
 
         if !pushed {
-            break;
+            return (place != to).then_some(place);
         }
     }
 
-    (place != to).then_some(place)
+    Some(out_of_union(colliders, place))
+}
+
+/// A position outside of all colliders, if it is inside one.
+pub(crate) fn pushed_out(colliders: &[MovingCollider<'_>], place: DVec3) -> DVec3 {
+    let mut out = place;
+    for _ in 0..ROUNDS {
+        let next = projected_out(colliders, out);
+        if next == out {
+            return out;
+        }
+        out = next;
+    }
+
+    out_of_union(colliders, out)
+}
+
+/// The way out of the union of all colliders along the normals of those around a position, or along
+/// their sum, whichever is shortest; the position itself if it is outside.
+fn out_of_union(colliders: &[MovingCollider<'_>], place: DVec3) -> DVec3 {
+    let mut directions = Vec::new();
+    let mut sum = DVec3::ZERO;
+    for collider in colliders {
+        if let Some(near) = collider.exit_point(collider.back_after.apply(place)) {
+            let normal = collider.after.rotation * near.normal;
+            directions.push(normal);
+            sum += normal;
+        }
+    }
+    directions.extend(sum.try_normalize());
+
+    let exits = directions
+        .iter()
+        .filter_map(|direction| Some((exit_along(colliders, place, *direction)?, *direction)));
+    exits
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .map_or(place, |(length, direction)| place + direction * length)
+}
+
+/// The distance along a direction at which a position is outside of all colliders.
+fn exit_along(colliders: &[MovingCollider<'_>], place: DVec3, direction: DVec3) -> Option<f64> {
+    let size = colliders
+        .iter()
+        .map(|collider| collider.reach)
+        .fold(0.0, f64::max);
+
+    // No surface is nearer than the depth, so that a step by the depth does not leave by much.
+    let mut length = 0.0;
+    for _ in 0..EXIT_STEPS {
+        let depth = depth(colliders, place + direction * length);
+        if depth <= 0.0 {
+            return Some(length);
+        }
+        length += depth.max(EXIT_STEP * size);
+    }
+
+    None
 }
 
 /// A position moved to the nearest surface point of each collider that it is inside.

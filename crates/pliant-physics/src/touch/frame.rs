@@ -23,8 +23,16 @@ pub struct TouchReport {
     pub substeps: usize,
     /// Soft vertices that a collider pushed in the last substep.
     pub contacts: usize,
+    /// Faces that a collider pushed in the last substep, although all of their corners may be
+    /// outside.
+    pub face_contacts: usize,
     /// The largest penetration of a soft vertex into a collider at the end of the frame.
     pub max_penetration: f64,
+    /// The largest penetration of a face with a soft corner into a collider at the end of the frame;
+    /// its corners may all be outside.
+    pub max_face_penetration: f64,
+    /// The largest relative change of the length of an edge with a soft end.
+    pub max_strain: f64,
     /// The largest distance of a soft vertex from the animated shape.
     pub max_displacement: f64,
 }

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use pliant_linalg::RigidMotion;
 use pliant_mesh::glam::DVec3;
-use pliant_mesh::{Mesh, Progress};
+use pliant_mesh::{Mesh, Progress, Stopped};
 use pliant_rig::{Clip, Target};
 use thiserror::Error;
 use web_time::Instant;
@@ -127,8 +127,8 @@ pub enum TouchError {
         frame: usize,
     },
     /// The caller stopped the work.
-    #[error("cancelled; nothing was written")]
-    Cancelled,
+    #[error("stopped; nothing was written")]
+    Stopped(#[from] Stopped),
 }
 
 impl TouchJob {
@@ -216,7 +216,7 @@ impl TouchJob {
     /// Input that the simulation rejects, an animation of another mesh, cancelled work.
     pub fn run(&self, progress: &dyn Progress) -> Result<TouchedClip, TouchError> {
         let mesh = self.first_mesh()?;
-        report(progress, "finding the patch", 0.0)?;
+        progress.proceed("finding the patch", 0.0)?;
 
         let began = Instant::now();
         let region = match &self.region {
@@ -237,7 +237,7 @@ impl TouchJob {
         let frame_count = self.frame_count();
         let mut clip = TouchedClip::begin(self, &touch, select_ms);
         for frame in 0..frame_count {
-            report(progress, "touching", frame as f64 / frame_count as f64)?;
+            progress.proceed("touching", frame as f64 / frame_count as f64)?;
             self.step(frame, &mut touch, &mut clip)?;
         }
 
@@ -377,13 +377,6 @@ impl TouchJob {
     }
 }
 
-fn report(progress: &dyn Progress, stage: &str, done: f64) -> Result<(), TouchError> {
-    if progress.report(stage, done).is_break() {
-        return Err(TouchError::Cancelled);
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -513,7 +506,7 @@ mod tests {
 
         assert!(matches!(
             pressed().run(&Once(0.into())),
-            Err(TouchError::Cancelled)
+            Err(TouchError::Stopped(_))
         ));
     }
 

@@ -5,13 +5,14 @@
 //! - [`job`]: a whole touch over time, which gives a [`touched_clip`].
 //! - [`soft_region`]: the soft vertices; [`soft_mesh`]: these as nodes with their connections.
 //! - [`soft_material`]: stiffness and damping of a patch.
-//! - [`collider`]: solids that press on a patch.
+//! - [`collider`]: solids that press on a patch; [`face_collision`]: their contact with faces.
 //! - [`skin_contact`]: contact of soft skin with other parts of the same mesh.
 //! - [`projection`]: constraint projection, eight constraints at a time, for both methods.
 //! - [`xpbd`]: the default method, XPBD with small substeps.
 //! - [`verlet`]: the method of Çetinaslan 2016, position Verlet.
 
 pub(crate) mod collider;
+pub(crate) mod face_collision;
 pub(crate) mod frame;
 pub(crate) mod job;
 pub(crate) mod options;

@@ -22,6 +22,7 @@ pub enum TouchMethod {
 pub struct TouchOptions {
     pub(crate) method: TouchMethod,
     pub(crate) material: SoftMaterial,
+    pub(crate) patch_materials: Vec<SoftMaterial>,
     pub(crate) substeps: Option<usize>,
     pub(crate) iterations: usize,
     pub(crate) gravity: DVec3,
@@ -35,6 +36,7 @@ impl Default for TouchOptions {
         Self {
             method: TouchMethod::default(),
             material: SoftMaterial::default(),
+            patch_materials: Vec::new(),
             substeps: None,
             iterations: Self::DEFAULT_ITERATIONS,
             gravity: DVec3::ZERO,
@@ -60,6 +62,16 @@ impl TouchOptions {
     #[must_use]
     pub fn with_material(self, material: SoftMaterial) -> Self {
         Self { material, ..self }
+    }
+
+    /// Materials of single patches, in their order; patches beyond the list have the
+    /// [common one](Self::with_material). Default: none.
+    #[must_use]
+    pub fn with_patch_materials(self, patch_materials: Vec<SoftMaterial>) -> Self {
+        Self {
+            patch_materials,
+            ..self
+        }
     }
 
     /// Substeps in a frame; cost is linear in it. Default: as many as the material needs on the
@@ -115,8 +127,16 @@ impl TouchOptions {
         self.gravity != DVec3::ZERO
     }
 
+    /// The material of a patch.
+    pub(crate) fn material_of(&self, patch: usize) -> &SoftMaterial {
+        self.patch_materials.get(patch).unwrap_or(&self.material)
+    }
+
     pub(crate) fn require(&self) -> Result<(), PhysicsError> {
         self.material.require()?;
+        for material in &self.patch_materials {
+            material.require()?;
+        }
         let above_zero = |what, value: usize| {
             if value > 0 {
                 Ok(())

@@ -24,6 +24,7 @@ use std::f64::consts::TAU;
 
 use serde::{Deserialize, Serialize};
 
+use super::options::TouchOptions;
 use super::soft_mesh::SoftMesh;
 use super::soft_region::SoftRegion;
 use crate::PhysicsError;
@@ -181,12 +182,11 @@ impl SoftMaterial {
 pub(crate) fn constants_of_nodes(
     part: &SoftMesh,
     region: &SoftRegion,
-    material: &SoftMaterial,
+    options: &TouchOptions,
 ) -> Vec<SheetConstants> {
-    let of_patch: Vec<SheetConstants> = region
-        .reaches()
-        .iter()
-        .map(|&reach| material.constants(reach))
+    let reaches = region.reaches().iter().enumerate();
+    let of_patch: Vec<SheetConstants> = reaches
+        .map(|(patch, &reach)| options.material_of(patch).constants(reach))
         .collect();
     let mut all: Vec<Option<SheetConstants>> = region
         .patch_of()

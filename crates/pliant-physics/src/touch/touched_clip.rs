@@ -4,11 +4,14 @@ use pliant_linalg::RigidMotion;
 use pliant_mesh::glam::DVec3;
 
 use super::job::{TouchEnding, TouchJob};
-use crate::{Touch, TouchReport};
+use crate::{Touch, TouchMethod, TouchReport};
 
 /// Soft vertices deeper inside a collider than this part of the mean edge length give a warning.
 /// Chosen: less is not visible.
 const SOFT_DEPTH: f64 = 0.01;
+/// Strains beyond this multiple of the limit give a warning. Chosen: the last sweeps leave some
+/// hundredths.
+const STRAIN_EXCESS: f64 = 1.1;
 /// Rigid vertices deeper inside a collider than this part of the mean edge length give a warning.
 /// Chosen: less is hardly visible.
 const RIGID_DEPTH: f64 = 0.05;
@@ -132,10 +135,12 @@ impl TouchedClip {
     pub fn warnings(&self, job: &TouchJob) -> Vec<String> {
         let mut warnings = self.patch_warnings(job);
         warnings.extend(self.penetration_warnings());
+        warnings.extend(self.strain_warning(job));
         warnings.extend(self.thin_collider_warnings(job));
         warnings.extend(self.displacement_left(job));
 
-        let touched = self.reports.iter().any(|report| report.contacts > 0);
+        let touched = |report: &TouchReport| report.contacts + report.face_contacts > 0;
+        let touched = self.reports.iter().any(touched);
         if !job.colliders.is_empty() && !touched {
             warnings.push(
                 "no collider touches a soft patch in any frame; check the start of the collider and its displacement"
@@ -169,28 +174,66 @@ impl TouchedClip {
         warnings
     }
 
+    /// The greatest depth of a face with a soft corner inside a collider over all frames; its
+    /// corners may all be outside.
+    #[must_use]
+    pub fn max_face_penetration(&self) -> f64 {
+        self.reports
+            .iter()
+            .map(|report| report.max_face_penetration)
+            .fold(0.0, f64::max)
+    }
+
+    /// The largest relative change of the length of an edge over all frames.
+    #[must_use]
+    pub fn max_strain(&self) -> f64 {
+        self.reports
+            .iter()
+            .map(|report| report.max_strain)
+            .fold(0.0, f64::max)
+    }
+
     fn penetration_warnings(&self) -> Option<String> {
-        let frame = (0..self.reports.len()).max_by(|&a, &b| {
-            self.reports[a]
-                .max_penetration
-                .total_cmp(&self.reports[b].max_penetration)
-        })?;
-        let depth = self.reports[frame].max_penetration;
+        let deepest =
+            |report: &TouchReport| report.max_penetration.max(report.max_face_penetration);
+        let frame = (0..self.reports.len())
+            .max_by(|&a, &b| deepest(&self.reports[a]).total_cmp(&deepest(&self.reports[b])))?;
+        let depth = deepest(&self.reports[frame]);
 
         (depth > SOFT_DEPTH * self.mean_edge).then(|| {
             format!(
-                "in frame {frame} skin is {depth:.3} deep inside a collider, the most of all frames; pulls, colliders that press against \
-                 each other and the method verlet can leave it there"
+                "in frame {frame} skin is {depth:.3} deep inside a collider, the most of all frames; pulls, rigid vertices, colliders that \
+                 press against each other and the method verlet can leave it there"
             )
         })
     }
 
+    /// Strain limits that contact and pulls exceed.
+    fn strain_warning(&self, job: &TouchJob) -> Option<String> {
+        if job.options.method != TouchMethod::Xpbd {
+            return None;
+        }
+        let limit = job.options.material.strain_limit;
+        let strain = self.max_strain();
+        (strain > STRAIN_EXCESS * limit).then(|| {
+            format!(
+                "edges change their length by up to {strain:.2} beyond the strain limit of {limit}, because colliders, pulls or the rim \
+                 of the patch leave no other way; use a larger radius or a smaller displacement"
+            )
+        })
+    }
+
+    /// Only the method verlet collides by vertices alone.
     fn thin_collider_warnings(&self, job: &TouchJob) -> Vec<String> {
         let mut warnings = Vec::new();
+        if job.options.method == TouchMethod::Xpbd {
+            return warnings;
+        }
         for (k, solid) in job.colliders.iter().enumerate() {
             if solid.collider.is_thinner_than(self.mean_edge) {
                 warnings.push(format!(
-                    "collider {k}, counted from 0, is thinner than an edge of the skin and may pass between vertices; use a finer mesh"
+                    "collider {k}, counted from 0, is thinner than an edge of the skin and may pass between vertices; use a finer mesh, or \
+                     the method xpbd"
                 ));
             }
         }

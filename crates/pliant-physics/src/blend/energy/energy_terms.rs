@@ -3,8 +3,9 @@
 //! **Problem.** Springs suit solids, thin shells suit cloth, and some shapes need angles or volumes
 //! in addition to lengths: let a user select the terms by name.
 //!
-//! **Method.** `springs` are those of Ma et al. 2012, `edges` the edges of the surface alone.
-//! `angles` and `volume` can be added to either. `shell` stands for `edges,angles,volume`.
+//! **Method.** `path` are springs that are at rest in a shape on an even path between the shapes,
+//! `springs` those of Ma et al. 2012 with blended rest lengths, `edges` the edges of the surface alone.
+//! `angles` and `volume` can be added to the latter two. `shell` stands for `edges,angles,volume`.
 //!
 //! **Source.** Ma et al. 2012 (springs); Fröhlich and Botsch, "Example-driven deformations based on
 //! discrete shells", 2011 (the shell).
@@ -17,8 +18,11 @@ use crate::PhysicsError;
 /// The term that preserves lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LengthTerm {
-    /// Springs along edges, to second neighbours and through the interior.
+    /// The springs of [`Springs`](Self::Springs), at rest in a shape that depends continuously on the
+    /// weights.
     #[default]
+    Path,
+    /// Springs along edges, to second neighbours and through the interior, with blended rest lengths.
     Springs,
     /// Edges of the surface alone, by their relative strain; there are no interior points.
     Edges,
@@ -34,10 +38,16 @@ pub struct EnergyTerms {
 }
 
 impl EnergyTerms {
-    /// Springs alone, as in Ma et al. 2012: the default.
+    /// Springs around an even path: the default.
+    #[must_use]
+    pub fn path() -> Self {
+        Self::default()
+    }
+
+    /// Springs with blended rest lengths, as in Ma et al. 2012.
     #[must_use]
     pub fn springs() -> Self {
-        Self::default()
+        Self::default().with_lengths(LengthTerm::Springs)
     }
 
     /// Edges, angles and the enclosed volume with the weights of Fröhlich and Botsch 2011.
@@ -100,6 +110,9 @@ impl EnergyTerms {
             if let Some(value) = weight.filter(|w| !(w.is_finite() && *w > 0.0)) {
                 return Err(PhysicsError::TermWeight { term, value });
             }
+            if weight.is_some() && self.lengths == LengthTerm::Path {
+                return Err(PhysicsError::PathTerm { term });
+            }
         }
         Ok(())
     }
@@ -108,6 +121,7 @@ impl EnergyTerms {
 impl fmt::Display for EnergyTerms {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.lengths {
+            LengthTerm::Path => "path",
             LengthTerm::Springs => "springs",
             LengthTerm::Edges => "edges",
         })?;
@@ -145,12 +159,13 @@ impl FromStr for EnergyTerms {
             let value =
                 weight.map_or(Ok(1.0), |w| w.trim().parse::<f64>().map_err(|_| unknown()))?;
             match name {
-                "springs" | "edges" | "shell" if weight.is_some() || has_lengths => {
+                "path" | "springs" | "edges" | "shell" if weight.is_some() || has_lengths => {
                     return Err(PhysicsError::LengthsTerm {
                         term: part.to_owned(),
                     });
                 }
-                "springs" => has_lengths = true,
+                "path" => has_lengths = true,
+                "springs" => (terms.lengths, has_lengths) = (LengthTerm::Springs, true),
                 "edges" => (terms.lengths, has_lengths) = (LengthTerm::Edges, true),
                 "shell" => {
                     let Self { angles, volume, .. } = Self::shell();
@@ -167,12 +182,11 @@ impl FromStr for EnergyTerms {
             }
         }
 
-        terms.check()?;
-        if has_lengths {
-            Ok(terms)
-        } else {
-            Err(PhysicsError::NoLengths)
+        if !has_lengths {
+            return Err(PhysicsError::NoLengths);
         }
+        terms.check()?;
+        Ok(terms)
     }
 }
 
@@ -183,6 +197,7 @@ mod tests {
     #[test]
     fn terms_survive_a_round_trip_through_text() {
         for text in [
+            "path",
             "springs",
             "edges",
             "springs,angles",
@@ -210,6 +225,8 @@ mod tests {
             "spring",
             "springs:2",
             "springs,edges",
+            "path,springs",
+            "path,volume",
             "springs,volume:big",
             "springs,angles:-1",
             "springs,angles:inf",

@@ -197,6 +197,15 @@ impl Springs {
             .collect()
     }
 
+    /// The springs between the shapes at `weights`, at rest at `points`.
+    pub(crate) fn at_rest(&self, weights: &[f64], points: &[DVec3]) -> Vec<Spring> {
+        let mut springs = self.blended(weights);
+        for (spring, &ends) in springs.iter_mut().zip(&self.ends) {
+            spring.rest = length(points, ends);
+        }
+        springs
+    }
+
     /// The mean edge of the surface between the shapes.
     pub(crate) fn mean_edge(&self, weights: &[f64]) -> f64 {
         blended(self.edges.iter().copied(), weights)

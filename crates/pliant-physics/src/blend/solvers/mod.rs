@@ -24,7 +24,7 @@ pub(crate) mod two_level;
 
 pub use equilibrium::BlendReport;
 pub(crate) use equilibrium::Equilibrium;
-pub(crate) use predictor::Predictor;
+pub(crate) use predictor::{Predictor, place_by_vectors};
 pub(crate) use quasi_newton::Preconditioner;
 pub(crate) use rigid_modes::RigidModes;
 pub use solver::Solver;

@@ -117,33 +117,48 @@ impl Predictor {
             }));
         }
 
-        // The right-hand side: Σⱼ k r̄ d̄ / |d̄|, and held neighbours.
-        let unknowns = support.unknown_vertices();
-        let constants = laplacian.constants();
-        let mut solution = parallel::map(unknowns.len(), GRAIN, |unknown| {
-            let vertex = unknowns[unknown] as usize;
-            let mut sum = DVec3::ZERO;
-            for ((other, q), rest) in energy.around(vertex).zip(energy.rests(vertex)) {
-                let mut blended = DVec3::ZERO;
-                for (rotated, &s) in from_shape.iter().zip(&active) {
-                    blended +=
-                        (rotated[vertex] + rotated[other]) * (shapes[s][vertex] - shapes[s][other]);
-                }
-
-                let held = if support.unknown_of(other).is_none() {
-                    positions[other]
-                } else {
-                    DVec3::ZERO
-                };
-                sum += (blended.normalize_or_zero() * rest + held) * constants[q];
+        // Spring vectors r̄ d̄ / |d̄|.
+        let vector = |vertex: usize, other: usize, rest: f64| {
+            let mut blended = DVec3::ZERO;
+            for (rotated, &s) in from_shape.iter().zip(&active) {
+                blended +=
+                    (rotated[vertex] + rotated[other]) * (shapes[s][vertex] - shapes[s][other]);
             }
-            sum
-        });
+            blended.normalize_or_zero() * rest
+        };
+        place_by_vectors(vector, energy, laplacian, support, positions);
+    }
+}
 
-        laplacian.apply(&mut solution);
-        for (position, &vertex) in solution.iter().zip(unknowns) {
-            positions[vertex as usize] = *position;
+/// Places the unknown vertices so that springs are nearest to given vectors: from the other end to
+/// the first one, given the first vertex, the other one and the rest length.
+pub(crate) fn place_by_vectors(
+    vector: impl Fn(usize, usize, f64) -> DVec3 + Sync + Send,
+    energy: &SpringEnergy,
+    laplacian: &mut SpringLaplacian,
+    support: &Support,
+    positions: &mut [DVec3],
+) {
+    // The right-hand side: the vectors and held neighbours.
+    let unknowns = support.unknown_vertices();
+    let constants = laplacian.constants();
+    let mut solution = parallel::map(unknowns.len(), GRAIN, |unknown| {
+        let vertex = unknowns[unknown] as usize;
+        let mut sum = DVec3::ZERO;
+        for ((other, q), rest) in energy.around(vertex).zip(energy.rests(vertex)) {
+            let held = if support.unknown_of(other).is_none() {
+                positions[other]
+            } else {
+                DVec3::ZERO
+            };
+            sum += (vector(vertex, other, rest) + held) * constants[q];
         }
+        sum
+    });
+
+    laplacian.apply(&mut solution);
+    for (position, &vertex) in solution.iter().zip(unknowns) {
+        positions[vertex as usize] = *position;
     }
 }
 

@@ -10,6 +10,7 @@ fn blend_of(bar: &Bar, poses: Vec<Vec<DVec3>>, energy: EnergyTerms, solver: Solv
         &bar.mesh,
         poses,
         &bar.tetrahedra,
+        &[],
         &BlendOptions::default()
             .with_solver(solver)
             .with_energy(energy),
@@ -132,6 +133,7 @@ fn half_way_to_a_shape_twice_as_large_is_one_and_a_half_times_as_large() {
         &bar.mesh,
         vec![bar.points.clone(), double],
         &bar.tetrahedra,
+        &[],
         &options,
     )
     .unwrap();
@@ -199,7 +201,8 @@ fn fixed_pulled_and_constrained_vertices_are_exact_with_all_terms() {
         .with_pulls(vec![(last, goal)]);
 
     let poses = vec![bar.points.clone(), bent(&bar.points, 60.0)];
-    let mut blend = Blend::connect(&bar.mesh, poses.clone(), &bar.tetrahedra, &options).unwrap();
+    let mut blend =
+        Blend::connect(&bar.mesh, poses.clone(), &bar.tetrahedra, &[], &options).unwrap();
     let middle = bar.mesh.vertex_count() / 2;
     let plane = Constraint::Plane {
         normal: DVec3::Z,
@@ -236,7 +239,7 @@ fn only_ratios_of_a_stiffness_map_matter_to_all_terms() {
             .with_stiffness(map);
         let poses = vec![bar.points.clone(), bent(&bar.points, 150.0)];
 
-        Blend::connect(&bar.mesh, poses, &bar.tetrahedra, &options)
+        Blend::connect(&bar.mesh, poses, &bar.tetrahedra, &[], &options)
             .unwrap()
             .between(0.5)
             .unwrap()
@@ -273,7 +276,7 @@ fn every_angle_of_a_strip_rolled_to_a_cylinder_is_interpolated() {
     let count = 24;
     let turn = 0.25; // Almost a whole turn.
     let shapes = [strip(count, 0.0), strip(count, turn)];
-    let energy = EnergyTerms::default()
+    let energy = EnergyTerms::springs()
         .with_lengths(LengthTerm::Edges)
         .with_angles(1.0);
     let options = BlendOptions::default()

@@ -15,7 +15,7 @@
 
 use std::collections::BTreeMap;
 
-use pliant_linalg::RigidMotion;
+use pliant_linalg::{LinalgError, RigidMotion};
 use pliant_mesh::glam::{DQuat, DVec3};
 use pliant_mesh::{Mesh, MeshError, Progress};
 
@@ -29,16 +29,16 @@ use crate::blend::energy::{Constraint, Support};
 use crate::blend::energy::{Node, SpringEnergy};
 use crate::blend::energy::{SpringCounts, Springs};
 use crate::blend::interior::tetrahedron::volume;
-use crate::blend::interior::{Interior, check_shapes};
+use crate::blend::interior::{Interior, check_shapes, twins};
 use crate::blend::linear_blend::{linear_blend, sole_shape};
 use crate::blend::options::BlendOptions;
-use crate::blend::solvers::Predictor;
+use crate::blend::rest_shape::bridges::bridges;
+use crate::blend::rest_shape::{RestNetwork, RestShape, canonical_order};
 use crate::blend::solvers::RigidModes;
 use crate::blend::solvers::SpringLaplacian;
 use crate::blend::solvers::predictor_correction::{PredictorCorrection, sample_levels};
 use crate::blend::solvers::solver::{Solver, SolverState};
-use crate::blend::solvers::{BlendReport, Equilibrium};
-use crate::error::report_progress;
+use crate::blend::solvers::{BlendReport, Equilibrium, Predictor, place_by_vectors};
 
 /// A blended shape.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,16 +74,26 @@ pub struct Blend {
     local: Vec<Vec<DVec3>>,
     tetrahedra: Vec<[u32; 4]>,
     pulls: Vec<(usize, DVec3)>,
+    fixed: Vec<usize>,
     components: Components,
     springs: Springs,
     terms: ShapeTerms,
     energy: SpringEnergy,
     support: Support,
-    predictor: Predictor,
+    guide: Guide,
     solver_state: SolverState,
     /// For pairs of shapes, the lower one first; `None` where the predictor is good enough.
     corrections: BTreeMap<[usize; 2], Option<PredictorCorrection>>,
     warnings: Vec<String>,
+}
+
+/// Where a solve starts, and with which rest lengths.
+#[derive(Debug)]
+enum Guide {
+    /// Blended rest lengths; a predictor is near an equilibrium.
+    Lengths(Predictor),
+    /// The springs are at rest in this shape.
+    Rest(Box<RestShape>),
 }
 
 /// Predictions that so few solver steps correct need no samples. Chosen: about the cost of the
@@ -131,20 +141,22 @@ impl Blend {
         check_shapes(&all)?;
         shapes[0].require_surface()?;
         options.check(&shapes[0])?;
-        report_progress(progress, "Filling the interior", 0.0)?;
+        progress.proceed("Filling the interior", 0.0)?;
 
         // The energy of edges is that of the surface alone.
         let interior = match options.energy.lengths() {
-            LengthTerm::Springs => Interior::fill(&all, &options.interior)?,
+            LengthTerm::Path | LengthTerm::Springs => Interior::fill(&all, &options.interior)?,
             LengthTerm::Edges => Interior::none(shapes.len()),
         };
 
-        report_progress(progress, "Connecting springs", 0.4)?;
+        progress.proceed("Connecting springs", 0.4)?;
         let mut all_points = Vec::with_capacity(shapes.len());
         for (s, shape) in shapes.iter().enumerate() {
             all_points.push([shape.positions(), interior.points(s)].concat());
         }
-        let mut blend = Self::connect(&shapes[0], all_points, interior.tetrahedra(), options)?;
+        let twins = twins(&all);
+        let tetrahedra = interior.tetrahedra();
+        let mut blend = Self::connect(&shapes[0], all_points, tetrahedra, &twins, options)?;
 
         // Warnings in the order of the work.
         let mut warnings = interior.warnings().to_vec();
@@ -159,6 +171,7 @@ impl Blend {
         mesh: &Mesh,
         shapes: Vec<Vec<DVec3>>,
         tetrahedra: &[[u32; 4]],
+        twins: &[u32],
         options: &BlendOptions,
     ) -> Result<Self, PhysicsError> {
         // Anchors need the spring network, and their own springs join it afterwards.
@@ -166,7 +179,18 @@ impl Blend {
         let mean = vec![1.0 / shapes.len() as f64; shapes.len()];
         let bare = springs_of(lengths, mesh, tetrahedra, &[], &shapes);
         let network = SpringEnergy::new(bare.points(), bare.ends(), &bare.blended(&mean));
-        let components = Components::hold(&network, &shapes, &options.fixed, &options.anchor)?;
+        let rest = match lengths {
+            LengthTerm::Path => Some(rest_shape(
+                mesh, &shapes, tetrahedra, &network, &bare, twins, options,
+            )?),
+            LengthTerm::Springs | LengthTerm::Edges => None,
+        };
+
+        let seeds = match &rest {
+            Some(rest) if options.anchor.is_empty() => vec![rest.middle()],
+            _ => options.anchor.clone(),
+        };
+        let components = Components::hold(&network, &shapes, &options.fixed, &seeds)?;
         let local = components.to_local(&shapes);
         let mut springs = springs_of(lengths, mesh, tetrahedra, &components.springs(), &local);
 
@@ -183,21 +207,34 @@ impl Blend {
         let support = Support::holding(&held(&energy, shapes[0].len(), options));
         let laplacian = SpringLaplacian::factor(&energy, &middle, &support)?;
 
-        // The rotations of anchors and fixed vertices have at most half a turn.
-        let mut roots: Vec<usize> = (shapes[0].len()..local[0].len()).collect();
-        roots.extend_from_slice(&options.fixed);
+        let mut warnings = anchor_warnings(&components, options);
+        warnings.extend_from_slice(terms.warnings());
+        let guide = match rest {
+            Some(rest) => {
+                warnings.extend(torn_warning(rest.torn()));
+                Guide::Rest(Box::new(rest))
+            }
+            None => {
+                // The rotations of anchors and fixed vertices have at most half a turn.
+                let mut roots: Vec<usize> = (shapes[0].len()..local[0].len()).collect();
+                roots.extend_from_slice(&options.fixed);
+                Guide::Lengths(Predictor::fit(
+                    &energy,
+                    laplacian.constants(),
+                    &local,
+                    &roots,
+                ))
+            }
+        };
 
         Ok(Self {
             mesh: mesh.clone(),
             solver: options.solver,
             tetrahedra: tetrahedra.to_vec(),
             pulls: options.pulls.clone(),
-            warnings: [
-                anchor_warnings(&components, options),
-                terms.warnings().to_vec(),
-            ]
-            .concat(),
-            predictor: Predictor::fit(&energy, laplacian.constants(), &local, &roots),
+            fixed: options.fixed.clone(),
+            warnings,
+            guide,
             solver_state: SolverState::new(laplacian, RigidModes::aggregate(&energy, &support)),
             shapes,
             local,
@@ -283,15 +320,13 @@ impl Blend {
             return self.given_shape(shape, weights);
         }
 
-        // Samples were taken without constraints, so they help free solves only.
-        let free = constraints.is_empty()
-            && start.is_none()
-            && self.pulls.is_empty()
-            && self.solver != Solver::Newton;
-        let correction = if free { self.correction(weights) } else { None };
+        let free = constraints.is_empty() && unilateral.is_empty() && start.is_none();
+        if free && self.pulls.is_empty() && self.fixed.is_empty() && self.has_rest_shape() {
+            return self.rest_frame(weights);
+        }
 
         // Constraints are given in world coordinates and solved in the frames of the anchors.
-        let frames = self.blend_springs(weights);
+        let frames = self.blend_springs(weights)?;
         self.set_unilateral(unilateral, &frames);
         let mut local_constraints = Vec::with_capacity(constraints.len());
         for &(vertex, constraint) in constraints {
@@ -301,17 +336,9 @@ impl Blend {
         self.support.constrain(local_constraints);
 
         let mut positions = self.held_positions(weights, &frames);
-        let rotations = self.predictor.rotations(weights);
         match start {
             Some(start) => self.start_at(start, &frames, &mut positions),
-            None => self.predict(weights, &rotations, &mut positions),
-        }
-
-        if let Some((alpha, pair)) = correction {
-            let correction = self.corrections[&pair]
-                .as_ref()
-                .expect("a correction that is used was sampled");
-            positions = self.corrected(correction, alpha, &rotations, &positions);
+            None => self.predict(weights, &frames, constraints.is_empty(), &mut positions)?,
         }
 
         // The constraints leave the energy also where the solve fails.
@@ -356,8 +383,12 @@ impl Blend {
 
     /// The forces of the springs at `weights` on surface vertices and interior points, in world
     /// coordinates; zero on held vertices.
-    pub(crate) fn forces_at(&mut self, weights: &[f64], points: &[DVec3]) -> Vec<DVec3> {
-        let frames = self.blend_springs(weights);
+    pub(crate) fn forces_at(
+        &mut self,
+        weights: &[f64],
+        points: &[DVec3],
+    ) -> Result<Vec<DVec3>, PhysicsError> {
+        let frames = self.blend_springs(weights)?;
         let mut local = self.held_positions(weights, &frames);
         self.start_at(points, &frames, &mut local);
         let mut nodes = vec![Node::default(); self.energy.points()];
@@ -370,7 +401,7 @@ impl Blend {
             }
         }
 
-        forces
+        Ok(forces)
     }
 
     /// Whether a vertex is fixed, pulled, or without a spring.
@@ -385,26 +416,104 @@ impl Blend {
 
     /// One of the given shapes.
     fn given_shape(&mut self, shape: usize, weights: &[f64]) -> Result<BlendFrame, PhysicsError> {
-        self.blend_springs(weights);
+        let frames = self.blend_springs(weights)?;
         self.support.constrain([]);
-        let report = Equilibrium::start(&self.energy, &self.support, self.local[shape].clone())
+        let mut positions = self.held_positions(weights, &frames);
+        self.start_at(&self.shapes[shape], &frames, &mut positions);
+        let report = Equilibrium::start(&self.energy, &self.support, positions)
             .report(self.solver.tolerance());
         self.frame(weights, self.shapes[shape].clone(), report)
     }
 
+    /// Whether the springs are at rest in a shape.
+    fn has_rest_shape(&self) -> bool {
+        matches!(self.guide, Guide::Rest(_))
+    }
+
+    /// The rest shape, which no constraint moves.
+    fn rest_frame(&mut self, weights: &[f64]) -> Result<BlendFrame, PhysicsError> {
+        let frames = self.blend_springs(weights)?;
+        self.support.constrain([]);
+        let Guide::Rest(rest) = &mut self.guide else {
+            unreachable!("there is a rest shape");
+        };
+        let points = rest.at(weights)?.to_vec();
+
+        let mut positions = self.held_positions(weights, &frames);
+        self.start_at(&points, &frames, &mut positions);
+        let report = Equilibrium::start(&self.energy, &self.support, positions)
+            .report(self.solver.tolerance());
+        self.frame(weights, points, report)
+    }
+
     /// Sets the blended energy terms; returns the frames of the anchors.
-    fn blend_springs(&mut self, weights: &[f64]) -> Vec<RigidMotion> {
+    fn blend_springs(&mut self, weights: &[f64]) -> Result<Vec<RigidMotion>, PhysicsError> {
+        if let Guide::Rest(rest) = &mut self.guide {
+            let points = rest.at(weights)?;
+            let frames = self.components.frames_around(points, &self.local)?;
+            let mut local = self.components.local_points(points, &frames);
+            local.extend_from_slice(&self.local[0][points.len()..]);
+            self.energy.set(&self.springs.at_rest(weights, &local));
+            return Ok(frames);
+        }
+
         self.energy.set(&self.springs.blended(weights));
         self.energy.set_elements(self.terms.blended(
             weights,
             self.springs.points(),
             self.springs.mean_edge(weights),
         ));
-        self.components.frames(weights)
+        Ok(self.components.frames(weights))
     }
 
-    fn predict(&mut self, weights: &[f64], rotations: &[DQuat], positions: &mut [DVec3]) {
-        self.predictor.predict(
+    /// Sets the unknown `positions` to a start of the solve; `sampled` corrections help free solves
+    /// only.
+    fn predict(
+        &mut self,
+        weights: &[f64],
+        frames: &[RigidMotion],
+        sampled: bool,
+        positions: &mut Vec<DVec3>,
+    ) -> Result<(), PhysicsError> {
+        let rotations = match &mut self.guide {
+            Guide::Lengths(predictor) => predictor.rotations(weights),
+            Guide::Rest(rest) => {
+                let points = rest.at(weights)?;
+                let mut local = self.components.local_points(points, frames);
+                local.extend_from_slice(&self.local[0][points.len()..]);
+                turn_to_fixed(&mut local, &self.fixed, positions)?;
+                place_by_vectors(
+                    |vertex, other, _| local[vertex] - local[other],
+                    &self.energy,
+                    &mut self.solver_state.laplacian,
+                    &self.support,
+                    positions,
+                );
+                return Ok(());
+            }
+        };
+        self.predict_by_lengths(weights, &rotations, positions);
+
+        let free = sampled && self.pulls.is_empty() && self.solver != Solver::Newton;
+        if let Some((alpha, pair)) = self.correction(weights).filter(|_| free) {
+            let correction = self.corrections[&pair]
+                .as_ref()
+                .expect("a correction that is used was sampled");
+            *positions = self.corrected(correction, alpha, &rotations, positions);
+        }
+        Ok(())
+    }
+
+    fn predict_by_lengths(
+        &mut self,
+        weights: &[f64],
+        rotations: &[DQuat],
+        positions: &mut [DVec3],
+    ) {
+        let Guide::Lengths(predictor) = &self.guide else {
+            unreachable!("rest lengths are blended");
+        };
+        predictor.predict(
             weights,
             rotations,
             &self.local,
@@ -457,6 +566,7 @@ impl Blend {
         progress: &dyn Progress,
     ) -> Result<(), PhysicsError> {
         let free = self.pulls.is_empty() && self.solver != Solver::Newton && self.shapes.len() > 1;
+        let free = free && !self.has_rest_shape();
         if free && frames >= Self::MIN_SAMPLED_FRAMES && !self.corrections.contains_key(&[0, 1]) {
             let sampled = self.sample([0, 1], frames, progress)?;
             self.corrections.insert([0, 1], sampled);
@@ -492,11 +602,7 @@ impl Blend {
             // A level whose solves are short makes further levels unnecessary.
             let mut most = 0;
             for alpha in level {
-                report_progress(
-                    progress,
-                    "Sampling the path",
-                    f64::from(samples) / frames as f64,
-                )?;
+                progress.proceed("Sampling the path", f64::from(samples) / frames as f64)?;
                 samples += 1;
                 most = most.max(self.sample_at(pair, alpha, &mut correction)?);
             }
@@ -520,10 +626,13 @@ impl Blend {
         let mut weights = vec![0.0; self.shapes.len()];
         weights[a] = 1.0 - alpha;
         weights[b] = alpha;
-        let frames = self.blend_springs(&weights);
-        let rotations = self.predictor.rotations(&weights);
+        let frames = self.blend_springs(&weights)?;
+        let Guide::Lengths(predictor) = &self.guide else {
+            return Ok(0);
+        };
+        let rotations = predictor.rotations(&weights);
         let mut predicted = self.held_positions(&weights, &frames);
-        self.predict(&weights, &rotations, &mut predicted);
+        self.predict_by_lengths(&weights, &rotations, &mut predicted);
 
         let start = match correction {
             Some(correction) => self.corrected(correction, alpha, &rotations, &predicted),
@@ -674,6 +783,65 @@ impl Blend {
     }
 }
 
+/// Rotates `points` so that the fixed vertices are nearest to their `positions`. Fewer than three
+/// leave the rotation as it is.
+fn turn_to_fixed(
+    points: &mut [DVec3],
+    fixed: &[usize],
+    positions: &[DVec3],
+) -> Result<(), LinalgError> {
+    if fixed.len() < 3 {
+        return Ok(());
+    }
+
+    let from: Vec<DVec3> = fixed.iter().map(|&v| points[v]).collect();
+    let to: Vec<DVec3> = fixed.iter().map(|&v| positions[v]).collect();
+    let motion = RigidMotion::fit(&from, &to, None)?;
+    for point in points {
+        *point = motion.apply(*point);
+    }
+    Ok(())
+}
+
+/// A warning where rotations are not continuous over the mesh.
+fn torn_warning(torn: usize) -> Option<String> {
+    (torn > 0).then(|| {
+        format!(
+            "rotations of neighbours differ by more than half a turn over {torn} spring(s), which are strained between the shapes; check that the shapes are poses of the same mesh"
+        )
+    })
+}
+
+/// The rest shape over the springs of `bare` and bridges between their components.
+fn rest_shape(
+    mesh: &Mesh,
+    shapes: &[Vec<DVec3>],
+    tetrahedra: &[[u32; 4]],
+    network: &SpringEnergy,
+    bare: &Springs,
+    twins: &[u32],
+    options: &BlendOptions,
+) -> Result<RestShape, LinalgError> {
+    let order = canonical_order(shapes, bare.ends());
+    let ordered: Vec<&[DVec3]> = order.iter().map(|&s| &shapes[s][..]).collect();
+    let bridges = bridges(bare.ends(), twins, mesh.vertex_count(), &ordered);
+
+    let mut springs = springs_of(LengthTerm::Path, mesh, tetrahedra, &bridges, shapes);
+    if let Some(map) = &options.stiffness {
+        springs = springs.with_stiffness(&extend_inside(map, network, shapes[0].len()));
+    }
+    let mean = vec![1.0 / shapes.len() as f64; shapes.len()];
+    let rest_network = RestNetwork {
+        ends: springs.ends(),
+        springs: &springs.blended(&mean),
+        edges: springs.counts().structure,
+        bridges: bridges.len(),
+        twins,
+        tetrahedra,
+    };
+    RestShape::new(mesh, shapes, &rest_network, &options.anchor)
+}
+
 /// The springs of the selected length term, and `extra` ones.
 fn springs_of(
     lengths: LengthTerm,
@@ -683,7 +851,7 @@ fn springs_of(
     shapes: &[Vec<DVec3>],
 ) -> Springs {
     match lengths {
-        LengthTerm::Springs => Springs::new(mesh, tetrahedra, extra, shapes),
+        LengthTerm::Path | LengthTerm::Springs => Springs::new(mesh, tetrahedra, extra, shapes),
         LengthTerm::Edges => Springs::edges(mesh, extra, shapes),
     }
 }
@@ -790,5 +958,7 @@ fn anchor_warnings(components: &Components, options: &BlendOptions) -> Vec<Strin
 
 #[cfg(test)]
 mod energy_tests;
+#[cfg(test)]
+mod path_tests;
 #[cfg(test)]
 mod tests;

@@ -2,15 +2,21 @@ use pliant_mesh::glam::DQuat;
 use pliant_mesh::shapes;
 
 use super::*;
+use crate::EnergyTerms;
 use crate::test_shapes::{Bar, LENGTH, apart, apart_rigid, bar, bent, foot, twisted};
 
 /// A blend of poses of a bar with its points inside.
 fn blend_of(bar: &Bar, poses: Vec<Vec<DVec3>>, options: &BlendOptions) -> Blend {
-    Blend::connect(&bar.mesh, poses, &bar.tetrahedra, options).expect("the bar is sound")
+    Blend::connect(&bar.mesh, poses, &bar.tetrahedra, &[], options).expect("the bar is sound")
+}
+
+/// Springs with blended rest lengths.
+fn springs() -> BlendOptions {
+    BlendOptions::default().with_energy(EnergyTerms::springs())
 }
 
 fn tight() -> BlendOptions {
-    BlendOptions::default().with_solver(Solver::Tight)
+    springs().with_solver(Solver::Tight)
 }
 
 fn motion() -> RigidMotion {
@@ -29,7 +35,7 @@ fn the_ends_are_the_shapes_to_the_bit() {
         twisted(&bar.points, 120.0),
     ];
 
-    let mut blend = blend_of(&bar, poses.clone(), &BlendOptions::default());
+    let mut blend = blend_of(&bar, poses.clone(), &springs());
     for (shape, weights) in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
         .iter()
         .enumerate()
@@ -59,13 +65,9 @@ fn a_bent_bar_keeps_the_volume_that_linear_blending_loses() {
         .collect();
 
     assert!(bar.mesh.posed(linear).unwrap().signed_volume() < 0.9 * bar.mesh.signed_volume());
-    let frame = blend_of(
-        &bar,
-        vec![bar.points.clone(), target],
-        &BlendOptions::default(),
-    )
-    .between(0.5)
-    .unwrap();
+    let frame = blend_of(&bar, vec![bar.points.clone(), target], &springs())
+        .between(0.5)
+        .unwrap();
 
     assert!(
         (frame.volume / bar.mesh.signed_volume() - 1.0).abs() < 0.02,
@@ -79,7 +81,7 @@ fn a_bent_bar_keeps_the_volume_that_linear_blending_loses() {
 #[test]
 fn half_way_to_a_bend_is_half_the_bend() {
     let bar = bar(20, 4);
-    let options = BlendOptions::default().with_fixed(foot(&bar));
+    let options = springs().with_fixed(foot(&bar));
     let frame = blend_of(
         &bar,
         vec![bar.points.clone(), bent(&bar.points, 90.0)],
@@ -94,7 +96,7 @@ fn half_way_to_a_bend_is_half_the_bend() {
 #[test]
 fn a_twist_beyond_half_a_turn_takes_the_longer_arc() {
     let bar = bar(32, 3);
-    let options = BlendOptions::default().with_fixed(foot(&bar));
+    let options = springs().with_fixed(foot(&bar));
     let frame = blend_of(
         &bar,
         vec![bar.points.clone(), twisted(&bar.points, 300.0)],
@@ -120,7 +122,7 @@ fn all_solvers_converge_in_every_frame_to_one_shape() {
 
     // Anchored, and with fixed vertices.
     for fixed in [Vec::new(), foot(&bar)] {
-        let options = BlendOptions::default().with_fixed(fixed);
+        let options = springs().with_fixed(fixed);
         let mut blends = [Solver::Fast, Solver::Tight, Solver::Newton]
             .map(|s| blend_of(&bar, poses.clone(), &options.clone().with_solver(s)));
 
@@ -197,7 +199,7 @@ fn shapes_between_rigid_copies_are_rigid_copies() {
         let mut blend = blend_of(
             &bar,
             vec![bar.points.clone(), moved.clone()],
-            &BlendOptions::default().with_solver(solver),
+            &springs().with_solver(solver),
         );
         for alpha in [0.25, 0.5, 0.8] {
             assert!(
@@ -297,7 +299,7 @@ fn fixed_vertices_move_linearly_and_pulled_ones_are_at_their_goals() {
     let goal = DVec3::new(4.2, 0.3, 0.4);
 
     for fixed in [foot(&bar), Vec::new()] {
-        let options = BlendOptions::default()
+        let options = springs()
             .with_fixed(fixed.clone())
             .with_pulls(vec![(tip, goal)]);
         let frame = blend_of(&bar, vec![bar.points.clone(), target.clone()], &options)
@@ -319,7 +321,7 @@ fn fixed_vertices_move_linearly_and_pulled_ones_are_at_their_goals() {
 fn all_vertices_fixed_is_linear_blending() {
     let bar = bar(4, 2);
     let target = bent(&bar.points, 90.0);
-    let options = BlendOptions::default().with_fixed((0..bar.mesh.vertex_count()).collect());
+    let options = springs().with_fixed((0..bar.mesh.vertex_count()).collect());
     let surface = vec![
         bar.mesh.positions().to_vec(),
         target[..bar.mesh.vertex_count()].to_vec(),
@@ -327,7 +329,7 @@ fn all_vertices_fixed_is_linear_blending() {
 
     for solver in [Solver::Fast, Solver::Tight, Solver::Newton] {
         let options = options.clone().with_solver(solver);
-        let frame = Blend::connect(&bar.mesh, surface.clone(), &[], &options)
+        let frame = Blend::connect(&bar.mesh, surface.clone(), &[], &[], &options)
             .unwrap()
             .between(0.25)
             .unwrap();
@@ -347,11 +349,7 @@ fn a_plane_through_the_free_result_has_no_effect_and_one_beyond_it_is_satisfied(
     let bar = bar(12, 3);
     let poses = vec![bar.points.clone(), bent(&bar.points, 90.0)];
     for solver in [Solver::Fast, Solver::Tight, Solver::Newton] {
-        let mut blend = blend_of(
-            &bar,
-            poses.clone(),
-            &BlendOptions::default().with_solver(solver),
-        );
+        let mut blend = blend_of(&bar, poses.clone(), &springs().with_solver(solver));
         let free = blend.between(0.5).unwrap();
 
         let tip = (0..bar.mesh.vertex_count())
@@ -447,7 +445,7 @@ fn coincident_vertices_and_open_sheets_of_several_components_are_blended() {
         pose
     });
 
-    let frame = blend_of(&bar, poses.to_vec(), &BlendOptions::default())
+    let frame = blend_of(&bar, poses.to_vec(), &springs())
         .between(0.5)
         .unwrap();
 
@@ -480,7 +478,8 @@ fn coincident_vertices_and_open_sheets_of_several_components_are_blended() {
         &two,
         vec![twice.clone(), bent(&twice, 60.0)],
         &[],
-        &BlendOptions::default(),
+        &[],
+        &springs(),
     )
     .unwrap();
 
@@ -532,7 +531,7 @@ fn invalid_shapes_and_options_are_rejected() {
         Blend::new(shapes, options).map(|_| ()).unwrap_err()
     };
 
-    let plain = BlendOptions::default();
+    let plain = springs();
     assert!(matches!(new(&[], &plain), PhysicsError::NoShapes));
     assert!(matches!(
         new(&[bar.mesh.clone(), other.mesh], &plain),
@@ -642,9 +641,7 @@ fn every_solver_converges_on_an_open_dome_held_at_its_rim() {
     let first = dome(0.4, 0.0);
     let last = dome(1.2, 0.4);
     for solver in [Solver::Fast, Solver::Tight, Solver::Newton] {
-        let options = BlendOptions::default()
-            .with_solver(solver)
-            .with_fixed(rim.clone());
+        let options = springs().with_solver(solver).with_fixed(rim.clone());
         let mut blend = Blend::new(
             &[
                 low.posed(first.clone()).unwrap(),

@@ -21,6 +21,8 @@ use crate::{BlendFrame, BlendReport, PhysicsError};
 const ROUNDS: usize = 60;
 /// Rough solves have this many times the tolerance.
 const ROUGHLY: f64 = 10.0;
+/// Corrections of the clearance of faces in a step. Chosen: each leaves a small part of the depth.
+const FACE_ROUNDS: usize = 4;
 /// Rough solves in a substep, at most.
 const ROUGH_ROUNDS: usize = 20;
 
@@ -55,7 +57,10 @@ impl ContactBlend {
         }
 
         self.update_pairs(&[], &points)?;
-        let (mut report, settled) = self.iterate(weights, &mut points, kind)?;
+        let (mut report, mut settled) = self.iterate(weights, &mut points, kind)?;
+        if kind == SubstepKind::Final {
+            (report, settled) = self.settle_faces(weights, &mut points, (report, settled))?;
+        }
         if settled
             && self.contact_count() == 0
             && self.is_near_and_outside(&points, &free)
@@ -69,12 +74,30 @@ impl ContactBlend {
         let constraints = self.constraints();
         let moved = self.project_own_surface(&mut points);
         if moved > 0 {
-            report.residual = largest_force(self.forces(weights, &points), &constraints);
+            report.residual = largest_force(self.forces(weights, &points)?, &constraints);
         }
         report.converged &= settled && moved == 0;
 
         let shape = self.blend.frame(weights, points, report)?;
         Ok((self.frame_with_contacts(shape, moved), false))
+    }
+
+    /// Solves again with a clearance of the vertices in contact, until faces are outside, too.
+    fn settle_faces(
+        &mut self,
+        weights: &[f64],
+        points: &mut Vec<DVec3>,
+        mut solved: (BlendReport, bool),
+    ) -> Result<(BlendReport, bool), PhysicsError> {
+        for _ in 0..FACE_ROUNDS {
+            if !self.clear_faces(points) {
+                break;
+            }
+            let iterations = solved.0.iterations;
+            solved = self.iterate(weights, points, SubstepKind::Final)?;
+            solved.0.iterations += iterations;
+        }
+        Ok(solved)
     }
 
     /// A frame with the current contacts.
@@ -124,7 +147,7 @@ impl ContactBlend {
             *points = all_points(&frame);
 
             self.update_pairs(&unilateral, points)?;
-            let forces = self.forces(weights, points);
+            let forces = self.forces(weights, points)?;
             let residual = largest_force(forces.clone(), &constraints);
             let changes = self.update_contacts(points, &forces, tolerance);
 
@@ -196,8 +219,12 @@ impl ContactBlend {
     }
 
     /// The forces of springs, self-contact and faces.
-    pub(crate) fn forces(&mut self, weights: &[f64], points: &[DVec3]) -> Vec<DVec3> {
-        let mut forces = self.blend.forces_at(weights, points);
+    pub(crate) fn forces(
+        &mut self,
+        weights: &[f64],
+        points: &[DVec3],
+    ) -> Result<Vec<DVec3>, PhysicsError> {
+        let mut forces = self.blend.forces_at(weights, points)?;
         for constraint in self.unilateral_constraints() {
             for (vertex, gradient) in constraint.ends {
                 if !self.blend.holds(vertex as usize) {
@@ -206,7 +233,7 @@ impl ContactBlend {
             }
         }
 
-        forces
+        Ok(forces)
     }
 
     /// Whether no obstacle is in contact with `surface` or intersects it.
@@ -275,6 +302,7 @@ impl ContactBlend {
         for (k, body) in self.bodies.iter_mut().enumerate() {
             let mut contacts = body.obstacle.contacts_at(&body.placement, surface, margin);
             contacts.retain(|contact| !blend.holds(contact.vertex.index()));
+            body.clearance.lift(&mut contacts);
             let force_on = |vertex: u32| match shared.get(&(vertex, k)) {
                 Some(force) => *force,
                 None => forces[vertex as usize],

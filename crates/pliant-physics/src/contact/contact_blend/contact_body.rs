@@ -5,6 +5,7 @@ use pliant_mesh::Bounds;
 use pliant_mesh::glam::DVec3;
 
 use super::LastStep;
+use super::face_clearance::FaceClearance;
 use crate::contact::contact_set::ContactSet;
 use crate::contact::obstacle::Obstacle;
 use crate::contact::obstacle_motion::ObstacleMotion;
@@ -20,6 +21,7 @@ pub(super) struct ContactBody {
     motion: ObstacleMotion,
     pub(super) placement: RigidMotion,
     pub(super) contacts: ContactSet,
+    pub(super) clearance: FaceClearance,
 }
 
 impl ContactBody {
@@ -30,6 +32,7 @@ impl ContactBody {
             obstacle,
             motion,
             contacts: ContactSet::new(friction),
+            clearance: FaceClearance::default(),
         }
     }
 
@@ -42,6 +45,8 @@ impl ContactBody {
             translation: placement.apply(back.translation),
         };
         self.contacts.begin_step(&motion);
+        let contacts = &self.contacts;
+        self.clearance.retain(|vertex| contacts.contains(vertex));
         self.placement = placement;
     }
 

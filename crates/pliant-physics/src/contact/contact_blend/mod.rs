@@ -3,6 +3,7 @@
 //! - [`active_set`]: the default contact method.
 //! - [`fixed_contact`]: the contact method of Ma et al. 2012, and the projection out of obstacles.
 //! - [`contact_body`]: an obstacle with its placement and its contact set.
+//! - [`face_clearance`]: faces between vertices in contact stay out, too.
 //!
 //! **Problem.** Between two shapes a surface collides with obstacles that may move. It must not
 //! enter them. It yields as springs do, slides along them or sticks by friction, and leaves them
@@ -29,11 +30,13 @@
 //! divided so that nothing moves by more than a part of the thickness of an obstacle at once and
 //! passes to its other side. Vertices that are still inside after the last iteration are moved to
 //! the surface and counted. The first iterations of the active set are solved roughly. Without
-//! contact the results are those of [`Blend::at`] to the bit. Obstacles are detected by vertices;
-//! those that fit between vertices by faces, too ([`crate::contact::face_contact`]).
+//! contact the results are those of [`Blend::at`] to the bit. Obstacles are detected by vertices, which
+//! keep a clearance that keeps faces out; obstacles that fit between vertices by faces, too
+//! ([`crate::contact::face_contact`]).
 
 mod active_set;
 mod contact_body;
+mod face_clearance;
 mod fixed_contact;
 
 use pliant_mesh::Progress;
@@ -148,6 +151,9 @@ struct LastStep {
 
 /// Allowed penetration relative to the mean edge. Chosen: a ten-thousandth of what is visible.
 const DEPTH: f64 = 1e-6;
+/// The largest obstacle in mean edges: rounding on its surface is then some hundredth of the
+/// allowed penetration.
+const MOST_EDGES: f64 = 1e8;
 /// The largest displacement of parts of the surface towards each other in a substep, in mean edges.
 /// Chosen: limbs are some edges thick.
 const MOST_SELF_MOVE: f64 = 1.0;
@@ -158,7 +164,9 @@ impl ContactBlend {
     /// A blend among obstacles, each with its motion.
     ///
     /// # Errors
-    /// [`PhysicsError::Friction`] if the friction is negative or not finite.
+    /// [`PhysicsError::Friction`] if the friction is negative or not finite,
+    /// [`PhysicsError::EnclosingObstacle`] if the first shape is inside an obstacle,
+    /// [`PhysicsError::ObstacleScale`] for an obstacle that is too large.
     pub fn new(
         blend: Blend,
         obstacles: Vec<(Obstacle, ObstacleMotion)>,
@@ -175,13 +183,33 @@ impl ContactBlend {
             bodies.push(ContactBody::new(obstacle, motion, options.friction));
         }
 
+        let edge = blend.mesh().mean_edge_length();
+        let surfaces = blend.surfaces();
+        let first = &surfaces[0];
+        for (k, body) in bodies.iter().enumerate() {
+            let size = body.obstacle.bounds().diagonal();
+            if size > MOST_EDGES * edge {
+                return Err(PhysicsError::ObstacleScale {
+                    obstacle: k,
+                    size,
+                    edge,
+                });
+            }
+            let inside = body.obstacle.contacts_at(&body.placement, first, 0.0);
+            if inside.len() == first.len() {
+                return Err(PhysicsError::EnclosingObstacle {
+                    obstacle: k,
+                    vertices: first.len(),
+                });
+            }
+        }
+
         let mut self_contact = None;
         if options.self_contact && options.method == ContactMethod::ActiveSet {
-            self_contact = Some(SelfContact::new(blend.mesh(), &blend.surfaces())?);
+            self_contact = Some(SelfContact::new(blend.mesh(), &surfaces)?);
         }
 
         // Lengths are relative to the mean edge, forces to the solver.
-        let edge = blend.mesh().mean_edge_length();
         let tolerance = ContactTolerance {
             length: DEPTH * edge,
             force: blend.tolerance(),

@@ -89,7 +89,10 @@ fn a_ball_pressed_on_a_fan_of_springs_moves_its_middle() {
     );
 
     assert_eq!((frame.contacts, frame.stuck), (1, 0));
-    let found = contact.blend.forces_at(&[1.0], &all_points(&frame.shape))[0];
+    let found = contact
+        .blend
+        .forces_at(&[1.0], &all_points(&frame.shape))
+        .unwrap()[0];
     assert!(
         found.distance(force_at(DVec3::Z * -0.3)) < 1e-6,
         "six springs of length √1.09: {found}"
@@ -498,4 +501,25 @@ fn a_ball_that_is_smaller_than_a_face_lifts_the_face() {
 
     let springs = force_at(positions[0]);
     assert!(springs.z < -1e-3, "and pulls back: {springs}");
+}
+
+#[test]
+fn obstacles_around_the_shape_or_beyond_any_scale_are_rejected() {
+    let ball = pliant_mesh::shapes::icosphere(2);
+    let with = |center: DVec3, radius: f64| {
+        let blend = Blend::new(&[ball.clone(), ball.clone()], &BlendOptions::default()).unwrap();
+        let obstacle = Obstacle::sphere(center, radius).unwrap();
+        let obstacles = vec![(obstacle, ObstacleMotion::still())];
+        ContactBlend::new(blend, obstacles, &ContactOptions::default()).map(|_| ())
+    };
+
+    assert!(matches!(
+        with(DVec3::ZERO, 5.0),
+        Err(PhysicsError::EnclosingObstacle { obstacle: 0, .. })
+    ));
+    assert!(matches!(
+        with(DVec3::X * -1e12, 1e12),
+        Err(PhysicsError::ObstacleScale { obstacle: 0, .. })
+    ));
+    assert!(with(DVec3::X * 1.2, 0.5).is_ok());
 }

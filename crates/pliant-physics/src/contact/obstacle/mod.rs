@@ -3,6 +3,7 @@
 //! - [`convex`]: balls, capsules, cylinders and boxes in closed form.
 //! - [`mesh_solid`]: the inside of a closed triangle mesh.
 //! - [`clearance`]: a grid of lower bounds on the distance from a mesh.
+//! - [`deepest_point`]: the deepest point of a triangle.
 //!
 //! **Problem.** In every step of a blend some vertices are inside an obstacle; each needs the
 //! nearest point of the obstacle's surface and the outward normal there. A vertex that passed
@@ -21,6 +22,7 @@
 
 mod clearance;
 mod convex;
+mod deepest_point;
 mod mesh_solid;
 
 use pliant_linalg::{RigidMotion, parallel};

@@ -13,7 +13,9 @@
 //!
 //! as a [`UnilateralConstraint`], whose normals and points are updated after every solve until they
 //! are stationary. A vertex is inside another part where the winding number just below it is larger
-//! by one than in any of the shapes.
+//! by one than in any of the shapes. A surface only enters another part where triangles cut through
+//! each other, or as a whole component: the search for vertices inside begins at their corners and
+//! goes on along edges while they are inside.
 //!
 //! **Source.** The winding number of Jacobson, Kavan, Sorkine-Hornung, "Robust inside-outside
 //! segmentation using generalized winding numbers", 2013, as the test; pairs of vertex and triangle
@@ -72,6 +74,8 @@ pub(crate) struct SelfContact {
     outward: f64,
     /// The largest winding number below each vertex over the shapes.
     rest_winding: Vec<f64>,
+    /// A vertex of each connected component, where there are several.
+    components: Vec<u32>,
     /// Vertices within two edges of each vertex, and itself; ascending.
     near: Vec<Vec<u32>>,
     edge: f64,
@@ -101,8 +105,8 @@ pub(crate) struct GapViolation {
 
 /// A pose of the surface with its search structures.
 struct PosedSurface {
+    mesh: Mesh,
     index: SurfaceIndex,
-    winding: WindingTree,
     normals: Vec<DVec3>,
     faces: Vec<DVec3>,
 }
@@ -136,6 +140,7 @@ impl SelfContact {
             shapes: Vec::new(),
             outward,
             rest_winding: vec![f64::NEG_INFINITY; mesh.vertex_count()],
+            components: first_vertices(mesh),
             near: (0..mesh.vertex_count()).map(near).collect(),
             edge: mesh.mean_edge_length(),
             pairs: BTreeMap::new(),
@@ -146,7 +151,7 @@ impl SelfContact {
         for shape in shapes {
             // What is inside in a given shape is tolerated.
             let posed = contact.pose(shape)?;
-            let winding = contact.winding(&posed, shape);
+            let winding = contact.winding(&posed, shape)?;
             for (most, winding) in contact.rest_winding.iter_mut().zip(winding) {
                 *most = most.max(winding);
             }
@@ -213,11 +218,8 @@ impl SelfContact {
     /// Whether a vertex is inside another part at `surface`.
     pub(crate) fn is_entered(&self, surface: &[DVec3]) -> Result<bool, PhysicsError> {
         let posed = self.pose(surface)?;
-        let winding = self.winding(&posed, surface);
-        Ok((0..surface.len()).any(|v| {
-            self.exceeds_rest_winding(v, winding[v])
-                && self.exit_point(&posed, surface, v).is_some()
-        }))
+        let entered = self.entered(&posed, surface)?;
+        Ok((0..surface.len()).any(|v| entered[v] && self.exit_point(&posed, surface, v).is_some()))
     }
 
     /// Updates the multipliers of `constraints` at `positions` and finds all pairs again.
@@ -233,8 +235,9 @@ impl SelfContact {
         // Interior points have no contacts.
         let surface = &positions[..self.mesh.vertex_count()];
         let posed = self.pose(surface)?;
+        let entered = self.entered(&posed, surface)?;
         let found = parallel::map(surface.len(), GRAIN, |vertex| {
-            self.nearest(&posed, surface, vertex)
+            self.nearest(&posed, surface, vertex, entered[vertex])
         });
         let mut worst = GapViolation::default();
         let before = std::mem::take(&mut self.pairs);
@@ -339,9 +342,9 @@ impl SelfContact {
 
         Ok(PosedSurface {
             index: SurfaceIndex::new(&mesh)?,
-            winding: WindingTree::new(&mesh)?,
             normals,
             faces,
+            mesh,
         })
     }
 
@@ -352,17 +355,76 @@ impl SelfContact {
     }
 
     /// The winding numbers just below all vertices.
-    fn winding(&self, posed: &PosedSurface, surface: &[DVec3]) -> Vec<f64> {
-        parallel::map(surface.len(), GRAIN, |vertex| {
-            self.winding_at(posed, surface, vertex)
-        })
+    fn winding(&self, posed: &PosedSurface, surface: &[DVec3]) -> Result<Vec<f64>, PhysicsError> {
+        let tree = WindingTree::new(&posed.mesh)?;
+        Ok(parallel::map(surface.len(), GRAIN, |vertex| {
+            self.winding_at(&tree, posed, surface[vertex], vertex)
+        }))
     }
 
-    fn winding_at(&self, posed: &PosedSurface, surface: &[DVec3], vertex: usize) -> f64 {
-        self.outward
-            * posed
-                .winding
-                .winding_number(surface[vertex] - posed.normals[vertex] * (BELOW * self.edge))
+    fn winding_at(
+        &self,
+        tree: &WindingTree,
+        posed: &PosedSurface,
+        place: DVec3,
+        vertex: usize,
+    ) -> f64 {
+        let below = place - posed.normals[vertex] * (BELOW * self.edge);
+        self.outward * tree.winding_number(below)
+    }
+
+    /// Which vertices are inside another part.
+    fn entered(&self, posed: &PosedSurface, surface: &[DVec3]) -> Result<Vec<bool>, PhysicsError> {
+        let mut entered = vec![false; surface.len()];
+        let mut wave = self.entry_vertices(posed);
+        if wave.is_empty() {
+            return Ok(entered);
+        }
+
+        // Winding numbers are expensive: from the entries inwards only.
+        let tree = WindingTree::new(&posed.mesh)?;
+        let mut is_visited = vec![false; surface.len()];
+        for &vertex in &wave {
+            is_visited[vertex as usize] = true;
+        }
+        while !wave.is_empty() {
+            let windings = parallel::map(wave.len(), GRAIN, |k| {
+                let vertex = wave[k] as usize;
+                self.winding_at(&tree, posed, surface[vertex], vertex)
+            });
+
+            let mut next = Vec::new();
+            for (&vertex, winding) in wave.iter().zip(windings) {
+                if !self.exceeds_rest_winding(vertex as usize, winding) {
+                    continue;
+                }
+                entered[vertex as usize] = true;
+                for &neighbor in self.mesh.topology().vertex_neighbors().row(vertex as usize) {
+                    if !std::mem::replace(&mut is_visited[neighbor as usize], true) {
+                        next.push(neighbor);
+                    }
+                }
+            }
+            wave = next;
+        }
+
+        Ok(entered)
+    }
+
+    /// Corners of triangles that cut through others, and a vertex of each component among several.
+    fn entry_vertices(&self, posed: &PosedSurface) -> Vec<u32> {
+        let mut vertices = self.components.clone();
+        for pair in posed.index.self_intersections() {
+            let [first, second] = pair.map(|t| self.mesh.triangles()[t as usize]);
+            // Neighbours that fold over each other are no contact.
+            if first.iter().all(|&v| self.is_apart(v as usize, pair[1])) {
+                vertices.extend(first.into_iter().chain(second));
+            }
+        }
+
+        vertices.sort_unstable();
+        vertices.dedup();
+        vertices
     }
 
     fn exceeds_rest_winding(&self, vertex: usize, winding: f64) -> bool {
@@ -375,8 +437,9 @@ impl SelfContact {
         posed: &PosedSurface,
         surface: &[DVec3],
         vertex: usize,
+        is_inside: bool,
     ) -> Option<NearestOther> {
-        if self.exceeds_rest_winding(vertex, self.winding_at(posed, surface, vertex)) {
+        if is_inside {
             return self
                 .exit_point(posed, surface, vertex)
                 .map(|closest| NearestOther {
@@ -443,6 +506,22 @@ impl SelfContact {
             let is_behind = faces[triangle as usize].dot(places[vertex] - corners[0]) < 0.0;
             is_behind && middle(corners).distance(places[vertex]) < FAR_SIDE * distance + self.edge
         })
+    }
+}
+
+/// A vertex of each connected component with triangles; none where there is only one component.
+fn first_vertices(mesh: &Mesh) -> Vec<u32> {
+    let component = mesh.topology().component_of_vertex();
+    let mut first: BTreeMap<u32, u32> = BTreeMap::new();
+    for &v in mesh.triangles().iter().flatten() {
+        let known = first.entry(component[v as usize]).or_insert(v);
+        *known = v.min(*known);
+    }
+
+    if first.len() > 1 {
+        first.into_values().collect()
+    } else {
+        Vec::new()
     }
 }
 

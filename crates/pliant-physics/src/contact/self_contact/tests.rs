@@ -170,6 +170,7 @@ fn contact_forces_balance_the_springs_and_sum_to_zero() {
     let points = [&frame.shape.positions[..], &frame.shape.interior].concat();
     let left = contact
         .forces(&weights(STEPS / 2), &points)
+        .unwrap()
         .iter()
         .map(|force| force.length())
         .fold(0.0, f64::max);

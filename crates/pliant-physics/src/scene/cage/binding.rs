@@ -9,10 +9,12 @@
 //! vertex,
 //!
 //! ```text
-//! wᵢⱼ ∝ (1 − (d/ρⱼ)²)³₊ · c(g/ρⱼ)        Σⱼ wᵢⱼ = 1
+//! wᵢⱼ ∝ (1 − (d/ρⱼ)²)³₊ · c(g/ρⱼ) · o((g − 1.5 d)/ρⱼ)        Σⱼ wᵢⱼ = 1
 //! ```
 //!
-//! where `c` falls from one to zero between [`NEAR_PATH`] and [`FAR_PATH`].
+//! where `c` falls from one to zero between [`NEAR_PATH`] and [`FAR_PATH`], and `o` between
+//! [`NO_OPENING`] and [`OPENING`]: a path around an opening, such as a mouth, is much longer than the
+//! straight way across it, however coarse the cage is.
 //!
 //! **Departures.** Euclidean distances are smooth but ignore gaps, those along edges respect gaps
 //! but are not smooth; so the first give the weights, and the second only exclude distant parts.
@@ -31,6 +33,12 @@ const REACH: f64 = 1.2;
 const NEAR_PATH: f64 = 1.6;
 /// Paths along edges from this many reaches on are detours.
 const FAR_PATH: f64 = 2.4;
+/// The zigzag of direct paths along edges, relative to the straight distance.
+const ZIGZAG: f64 = 1.5;
+/// Paths that are longer than the zigzag by up to this many reaches are on one side of an opening.
+const NO_OPENING: f64 = 0.3;
+/// Paths that are longer than the zigzag by this many reaches go around an opening.
+const OPENING: f64 = 0.7;
 /// Cage vertices in one parallel task, which needs a list over all vertices.
 const GRAIN: usize = 64;
 
@@ -174,11 +182,10 @@ impl<'a> EdgeDistances<'a> {
     fn shares(&mut self, source: u32, reach: f64) -> Vec<(u32, f64)> {
         self.spread(source, FAR_PATH * reach);
         let weight = |&v: &u32| {
-            (
-                v,
-                kernel(self.welded.distance(source, v) / reach)
-                    * detour(self.paths[v as usize] / reach),
-            )
+            let straight = self.welded.distance(source, v);
+            let path = self.paths[v as usize];
+            let is_direct = detour(path / reach) * opening((path - ZIGZAG * straight) / reach);
+            (v, kernel(straight / reach) * is_direct)
         };
 
         // Ascending vertices: the result does not depend on the search.
@@ -220,6 +227,12 @@ fn kernel(t: f64) -> f64 {
 /// One for direct paths, zero for detours, smooth between.
 fn detour(path: f64) -> f64 {
     let t = ((FAR_PATH - path) / (FAR_PATH - NEAR_PATH)).clamp(0.0, 1.0);
+    smoothstep(t)
+}
+
+/// One on one side of an opening, zero across it, smooth between.
+fn opening(excess: f64) -> f64 {
+    let t = ((OPENING - excess) / (OPENING - NO_OPENING)).clamp(0.0, 1.0);
     smoothstep(t)
 }
 

@@ -482,3 +482,83 @@ fn small_meshes_have_no_cage_and_invalid_shapes_are_rejected() {
         Err(PhysicsError::PerVertex { .. })
     ));
 }
+
+/// A sheet with a slit in its middle row whose sides lie on each other; `open` lowers the lower side.
+fn mouth(open: f64) -> (Mesh, Vec<[usize; 2]>) {
+    let size = 48;
+    let index = |row: usize, column: usize| row * (size + 1) + column;
+    let middle = size / 2;
+    let slit = size / 4..=3 * size / 4;
+    let mut points = Vec::new();
+    for row in 0..=size {
+        for column in 0..=size {
+            points.push(DVec3::new(column as f64, row as f64, 0.0));
+        }
+    }
+
+    // The lower side of the slit has vertices of its own, except for its corners.
+    let mut lips = Vec::new();
+    for column in slit.start() + 1..*slit.end() {
+        lips.push([index(middle, column), points.len()]);
+        points.push(points[index(middle, column)]);
+    }
+    let below = |row: usize, column: usize| {
+        let lip = lips.iter().find(|lip| lip[0] == index(row, column));
+        lip.map_or(index(row, column), |lip| lip[1]) as u32
+    };
+    let mut triangles = Vec::new();
+    for row in 0..size {
+        for column in 0..size {
+            // Faces below the middle row use the lower side.
+            let at = |r: usize, c: usize| {
+                if row < middle {
+                    below(r, c)
+                } else {
+                    index(r, c) as u32
+                }
+            };
+            let [a, b, c, d] = [
+                at(row, column),
+                at(row, column + 1),
+                at(row + 1, column + 1),
+                at(row + 1, column),
+            ];
+            triangles.extend([[a, b, c], [a, c, d]]);
+        }
+    }
+
+    let drop = |p: &DVec3, is_lower: bool| {
+        let across = ((p.x / size as f64 - 0.5) / 0.25).abs().min(1.0);
+        let along = 1.0 - (middle as f64 - p.y).abs() / middle as f64;
+        let fall = if is_lower { 1.0 - across * across } else { 0.0 };
+        *p - DVec3::Y * (open * fall * along.max(0.0))
+    };
+    let first_lower = (size + 1) * (size + 1);
+    let moved = (0..points.len()).map(|v| {
+        let is_lower = v >= first_lower || points[v].y < middle as f64;
+        drop(&points[v], is_lower)
+    });
+    let mesh = Mesh::from_triangles(moved.collect(), &triangles).unwrap();
+    (mesh, lips)
+}
+
+#[test]
+fn the_sides_of_an_opening_do_not_follow_each_other() {
+    let open = 6.0;
+    let [(closed, lips), (opened, _)] = [mouth(0.0), mouth(open)];
+    for vertices in [60, 120, 400] {
+        let shapes = [closed.clone(), opened.clone()];
+        let half = at(&shapes, vertices, &BlendOptions::default(), &[0.5, 0.5]);
+
+        // In the middle of the mouth the upper lip stays, and the lower one moves half way.
+        let is_middle = |lip: &&[usize; 2]| (closed.positions()[lip[0]].x - 24.0).abs() < 5.0;
+        for lip in lips.iter().filter(is_middle) {
+            let gap = half.positions[lip[0]].y - half.positions[lip[1]].y;
+            let expected = opened.positions()[lip[0]].y - opened.positions()[lip[1]].y;
+            assert!(
+                (gap / (0.5 * expected) - 1.0).abs() < 0.15,
+                "{vertices}: {gap} of {expected}"
+            );
+        }
+    }
+}

@@ -22,6 +22,7 @@ use pliant_mesh::{Bounds, Mesh};
 
 use crate::PhysicsError;
 use crate::touch::collider::{Collider, MovingCollider, collided, depth, projected_out};
+use crate::touch::face_collision::{FaceCollision, FrameNodes, SubstepNodes};
 use crate::touch::frame::{TouchFrame, TouchReport};
 use crate::touch::options::{TouchMethod, TouchOptions};
 use crate::touch::projection::particle::{Particle, place_of, put};
@@ -54,6 +55,7 @@ pub struct Touch {
     pinned: BTreeSet<usize>,
     options: TouchOptions,
     dynamics: Dynamics,
+    faces: FaceCollision,
     skin: Option<SkinContact>,
     /// The animated shape.
     rest: Vec<DVec3>,
@@ -71,7 +73,7 @@ pub struct Touch {
 /// The method that moves soft nodes.
 #[derive(Debug, Clone)]
 enum Dynamics {
-    Xpbd(SoftBody),
+    Xpbd(Box<SoftBody>),
     Verlet(VerletBody),
 }
 
@@ -113,13 +115,10 @@ impl Touch {
 
         // The node positions at rest are the animated shape.
         let dynamics = match &options.method {
-            TouchMethod::Xpbd => Dynamics::Xpbd(soft_body_at_rest(
-                &part,
-                &rest,
-                &region,
-                &pinned,
-                &options.material,
-            )),
+            TouchMethod::Xpbd => {
+                let body = soft_body_at_rest(&part, &rest, &region, &pinned, options);
+                Dynamics::Xpbd(Box::new(body))
+            }
             TouchMethod::Verlet(verlet) => Dynamics::Verlet(VerletBody::new(&part, &rest, verlet)),
         };
 
@@ -139,6 +138,7 @@ impl Touch {
             positions: mesh.positions().to_vec(),
             frames: 0,
             last_velocities: None,
+            faces: FaceCollision::new(&part, mean_edge),
             mesh: mesh.clone(),
             options: options.clone(),
             colliders: Vec::new(),
@@ -199,12 +199,13 @@ impl Touch {
         let steps = self.time_steps(&before, frame);
 
         let contacts = match self.dynamics {
-            Dynamics::Xpbd(_) => self.step_xpbd(frame, &before, &displacements, steps),
+            Dynamics::Xpbd(_) => self.step_xpbd(frame, &before, &displacements, steps)?,
             Dynamics::Verlet(_) => self.step_verlet(frame, &before, steps),
         };
 
         if self.frames > 0 {
-            let velocities = displacements.iter().map(|d| *d / frame.secs).collect();
+            let soft = &displacements[..self.part.soft_count];
+            let velocities = soft.iter().map(|d| *d / frame.secs).collect();
             self.last_velocities = Some(velocities);
         }
         self.frames += 1;
@@ -221,10 +222,11 @@ impl Touch {
         before: &[RigidMotion],
         displacements: &[DVec3],
         steps: TimeSteps,
-    ) -> usize {
+    ) -> Result<usize, PhysicsError> {
         if let Some(skin) = &mut self.skin {
             skin.search(&self.rest, &self.positions);
         }
+        let nodes = self.begin_face_collision(before, frame.colliders, displacements);
         let pulled_nodes = PullRegion {
             region: &self.region,
             topology: self.mesh.topology(),
@@ -234,10 +236,10 @@ impl Touch {
         .of(frame.pulls);
 
         let Dynamics::Xpbd(body) = &mut self.dynamics else {
-            return 0;
+            return Ok(0);
         };
         body.set_accelerations(&accelerations(
-            displacements,
+            &displacements[..self.part.soft_count],
             self.last_velocities.as_deref(),
             &self.options,
             frame.secs,
@@ -250,19 +252,84 @@ impl Touch {
             .skin
             .as_ref()
             .map(|skin| SkinSeparation::new(skin, &self.region, &self.positions));
-        let separate = |body: &mut SoftBody| {
+        let moves = displacements.iter().any(|d| *d != DVec3::ZERO);
+        let displacements = moves.then_some(displacements);
+        let faces = &mut self.faces;
+        let separate = |body: &mut SoftBody, substep: usize| {
             if let Some(skin) = &mut skin {
                 skin.separate(body);
             }
-        };
-        let press = |block: &mut Block, substep: usize| {
-            block.collide(substep, steps.substeps, |from, to| {
-                collided(&solids[substep], from, to)
+            // Vertices first, so that faces move only what is left between them.
+            body.for_each_block(|block: &mut Block| {
+                block.collide(substep, steps.substeps, |from, to| {
+                    collided(&solids[substep], from, to)
+                });
             });
+            let ahead = |substep: usize| 1.0 - substep as f64 / steps.substeps as f64;
+            let substep_nodes = SubstepNodes {
+                displacements,
+                ahead: [ahead(substep), ahead(substep + 1)],
+                frame_end: &nodes,
+            };
+            faces.push(&solids[substep], body, &substep_nodes);
         };
-        body.advance(steps, separate, press);
+        body.advance(steps, separate, |_, _| {})?;
+        self.faces.settle(&solids[steps.substeps - 1], body, &nodes);
+        let contacts = body.contacts();
+        self.undo_crossings();
 
-        body.contacts()
+        Ok(contacts)
+    }
+
+    /// Undoes crossings of the skin that the animation does not have.
+    fn undo_crossings(&mut self) {
+        self.update_positions();
+        let (Some(skin), Dynamics::Xpbd(body)) = (&self.skin, &mut self.dynamics) else {
+            return;
+        };
+        let region = &self.region;
+        // A pinned or pulled vertex stays where it is held.
+        let is_held = |vertex: u32| {
+            let node = region.node_of(vertex as usize);
+            node.is_none_or(|node| body.particle(node)[3] == 0.0)
+        };
+        for vertex in skin.undo_crossings(&self.rest, &mut self.positions, is_held) {
+            if let Some(node) = region.node_of(vertex as usize) {
+                body.stop(node, self.positions[vertex as usize]);
+            }
+        }
+    }
+
+    /// Finds the faces that may meet a collider in a frame; returns the positions of all nodes at
+    /// its end, as far as known.
+    fn begin_face_collision(
+        &mut self,
+        before: &[RigidMotion],
+        after: &[RigidMotion],
+        displacements: &[DVec3],
+    ) -> Vec<DVec3> {
+        let end = self.node_positions();
+        let start: Vec<DVec3> = end
+            .iter()
+            .zip(displacements)
+            .map(|(place, displacement)| *place - *displacement)
+            .collect();
+        let swept = moving(&self.colliders, before, after, 1);
+
+        self.faces.begin_frame(
+            &swept[0],
+            &FrameNodes {
+                start: &start,
+                end: &end,
+            },
+        );
+        end
+    }
+
+    /// The positions of all nodes.
+    fn node_positions(&self) -> Vec<DVec3> {
+        let positions = self.part.vertices.iter();
+        positions.map(|&v| self.positions[v as usize]).collect()
     }
 
     /// A step of the method of Çetinaslan 2016; returns the number of nodes inside a collider.
@@ -297,18 +364,18 @@ impl Touch {
         pushed
     }
 
-    /// Sets the animated shape; returns its displacement, by soft node.
+    /// Sets the animated shape; returns its displacement, by node.
     fn set_animated_shape(&mut self, shape: Option<&[DVec3]>) -> Vec<DVec3> {
         let Some(shape) = shape.filter(|shape| *shape != self.rest) else {
             if let Dynamics::Xpbd(body) = &mut self.dynamics {
                 body.keep_rest();
             }
-            return vec![DVec3::ZERO; self.part.soft_count];
+            return vec![DVec3::ZERO; self.part.vertices.len()];
         };
 
         let displacements = self
-            .region
-            .vertices()
+            .part
+            .vertices
             .iter()
             .map(|&v| shape[v as usize] - self.rest[v as usize])
             .collect();
@@ -335,26 +402,21 @@ impl Touch {
     /// Substeps for the material and for the speed of near colliders.
     fn time_steps(&self, before: &[RigidMotion], frame: &TouchFrame<'_>) -> TimeSteps {
         if let Dynamics::Verlet(_) = self.dynamics {
-            return TimeSteps {
-                substeps: 1,
-                substep_secs: frame.secs,
-                iterations: 1,
-            };
+            return TimeSteps::of_frame(frame.secs, 1, 1, 1);
         }
 
         let requested = self.options.substeps.unwrap_or_else(|| {
-            self.options
-                .material
-                .substeps(self.region.reaches(), self.mean_edge, frame.secs)
+            let reaches = self.region.reaches().iter().enumerate();
+            let substeps = reaches.map(|(patch, &reach)| {
+                let material = self.options.material_of(patch);
+                material.substeps(&[reach], self.mean_edge, frame.secs)
+            });
+            substeps.max().unwrap_or(SoftMaterial::MIN_SUBSTEPS)
         });
         let fastest = self.collider_substeps(before, frame);
         let substeps = requested.max((fastest as usize).min(requested * MOST_SUBSTEPS));
 
-        TimeSteps {
-            substeps,
-            substep_secs: frame.secs / substeps as f64,
-            iterations: self.options.iterations,
-        }
+        TimeSteps::of_frame(frame.secs, requested, substeps, self.options.iterations)
     }
 
     /// Substeps for the fastest collider near the soft vertices.
@@ -418,7 +480,10 @@ impl Touch {
         TouchReport {
             substeps,
             contacts,
+            face_contacts: self.faces.pushed(),
             max_penetration: depths.into_iter().fold(0.0, f64::max),
+            max_face_penetration: self.faces.depth(&solids, &self.node_positions()),
+            max_strain: self.strains().into_iter().map(f64::abs).fold(0.0, f64::max),
             max_displacement: soft.iter().map(displacement).fold(0.0, f64::max),
         }
     }
@@ -496,10 +561,10 @@ fn soft_body_at_rest(
     rest: &[DVec3],
     region: &SoftRegion,
     pinned: &BTreeSet<usize>,
-    material: &SoftMaterial,
+    options: &TouchOptions,
 ) -> SoftBody {
     let masses = masses(part, rest);
-    let constants = constants_of_nodes(part, region, material);
+    let constants = constants_of_nodes(part, region, options);
 
     // Pinned nodes and those around the patch have no inverse mass.
     let mut inverse_masses = vec![0.0; rest.len()];

@@ -2,6 +2,7 @@
 //!
 //! - [`grid`]: a uniform grid for the search of near triangles.
 //! - [`body_contact`]: the contact of a soft body in each substep.
+//! - [`crossing`]: undoes what still crosses at the end of a frame.
 //!
 //! **Problem.** Soft skin is pushed against other parts of the same mesh, of which some are soft
 //! too, some are open and many touch or overlap in the animation already. Skin must not pass
@@ -30,16 +31,20 @@
 //! contact face each other. Within one component a pair needs more than a few rings in between, and
 //! a vertex behind a triangle counts as overlapping only if it was in front of it in the mesh at
 //! the start, otherwise it is the far side of a lip or a lid. The normal is constant in a step.
-//! Pairs of two edges are ignored.
+//! Pairs of two edges have no constraint; where edges pass each other, [`crossing`] undoes it.
 
 mod body_contact;
+mod crossing;
 mod grid;
+
+use std::collections::BTreeSet;
 
 use pliant_linalg::parallel;
 use pliant_mesh::glam::{DVec3, Vec3};
 use pliant_mesh::{Bounds, Mesh, closest_on_triangle, triangle_normal};
 
 pub(crate) use body_contact::SkinSeparation;
+use crossing::CrossingTest;
 use grid::{Buckets, Grid};
 
 /// The largest separation of a pair in a substep, in mean edges of the soft region. Measured on
@@ -78,6 +83,7 @@ pub(crate) struct SkinContact {
     soft: Vec<bool>,
     /// Triangles with a soft corner, ascending.
     soft_triangles: Vec<u32>,
+    crossing_test: CrossingTest,
     /// Vertices that search for triangles: soft ones, and others in regions so fine that they may
     /// pass between soft ones.
     is_probe: Vec<bool>,
@@ -152,7 +158,7 @@ impl SkinContact {
                 .iter()
                 .any(|&v| soft[v as usize])
         };
-        let soft_triangles = (0..mesh.triangles().len() as u32)
+        let soft_triangles: Vec<u32> = (0..mesh.triangles().len() as u32)
             .filter(has_soft_corner)
             .collect();
 
@@ -182,6 +188,7 @@ impl SkinContact {
         let is_probe = (0..soft.len()).map(|v| soft[v] || is_fine(v)).collect();
         Self {
             mesh: mesh.clone(),
+            crossing_test: CrossingTest::new(&soft_triangles, &soft),
             soft,
             soft_triangles,
             is_probe,
@@ -214,6 +221,19 @@ impl SkinContact {
 
         self.vertices.sort_unstable();
         self.vertices.dedup();
+    }
+
+    /// Moves soft vertices back towards the animated shape `rest` until no triangles cross that do
+    /// not cross there; returns the vertices that moved, ascending. Vertices that are held do not
+    /// move; where they make a crossing unavoidable, nothing does.
+    pub(crate) fn undo_crossings(
+        &self,
+        rest: &[DVec3],
+        positions: &mut [DVec3],
+        is_held: impl Fn(u32) -> bool,
+    ) -> BTreeSet<u32> {
+        self.crossing_test
+            .undo_crossings(&self.mesh, rest, positions, is_held)
     }
 
     /// Vertices of the pairs, ascending.

@@ -29,7 +29,8 @@
 //! of held vertices zero. Constraints are projected in groups of eight without a common vertex, one
 //! after the other: a Gauss–Seidel order like any other, and the same on every machine. As in any
 //! such method the stiffness grows with the iterations and with shorter steps, and velocities are
-//! not rescaled when the step length changes. A deep dent may stay: see [`dihedral_angle`].
+//! not rescaled when the step length changes. The method is not stable for every input: a node whose
+//! position is not finite, or ten diagonals of the patch from rest, returns to rest. A deep dent may stay: see [`dihedral_angle`].
 
 mod angle_gradient;
 mod arc_cosine;
@@ -43,6 +44,7 @@ mod test_gradients;
 mod tests;
 
 use pliant_linalg::simd::{Kernel, run_vectorized};
+use pliant_mesh::Bounds;
 use pliant_mesh::glam::DVec3;
 
 use super::soft_mesh::SoftMesh;
@@ -53,6 +55,10 @@ use corner_angle::CornerAngles;
 use dihedral_angle::DihedralAngle;
 use edge_length::EdgeLength;
 pub use options::VerletOptions;
+
+/// Nodes further from rest than this many diagonals of the patch return to it. Chosen: no skin is
+/// stretched that far.
+const LOST: f64 = 10.0;
 
 /// A patch that moves by algorithm 1.
 #[derive(Debug, Clone)]
@@ -160,6 +166,26 @@ impl VerletBody {
 
         for node in self.previous.len()..node_count {
             self.set_place(node, self.rest[node]);
+        }
+        self.return_lost_nodes();
+    }
+
+    /// Returns nodes whose position is not finite, or far outside of the patch, to rest.
+    fn return_lost_nodes(&mut self) {
+        let Some(bounds) = Bounds::of(&self.rest) else {
+            return;
+        };
+
+        // A patch without extent tells nothing about distances.
+        let size = bounds.diagonal();
+        let furthest = if size > 0.0 { LOST * size } else { f64::MAX };
+        for node in 0..self.previous.len() {
+            let rest = self.rest[node];
+            let is_near = |place: DVec3| place.distance(rest) <= furthest;
+            if !(is_near(self.place(node)) && is_near(self.previous[node])) {
+                self.set_place(node, rest);
+                self.previous[node] = rest;
+            }
         }
     }
 

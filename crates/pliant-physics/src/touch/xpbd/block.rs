@@ -97,6 +97,11 @@ impl Block {
         &self.cluster.particles[place]
     }
 
+    /// The position of a particle before the substep.
+    pub(crate) fn place_before(&self, place: usize) -> DVec3 {
+        place_of(&self.before[place])
+    }
+
     pub(crate) fn particle_mut(&mut self, place: usize) -> &mut Particle {
         &mut self.cluster.particles[place]
     }
@@ -108,6 +113,12 @@ impl Block {
             put(&mut self.before[place], to);
             put(&mut self.cluster.particles[place], to);
         }
+    }
+
+    /// Moves a particle to a position and takes its velocity, after the end of a frame.
+    pub(crate) fn stop(&mut self, place: usize, to: DVec3) {
+        self.push(place, to);
+        self.velocities[place] = [0.0; 4];
     }
 
     /// The largest number of particles that were pushed in a substep of this frame.
@@ -187,12 +198,11 @@ impl Block {
         {
             // Neighbours usually have one material.
             if constants.damping_rate != last.0 {
-                // The integrator itself damps an oscillation of ω at the rate ω²h.
-                let rate = (constants.damping_rate - constants.foundation * substep_secs).max(0.0);
-                last = (
-                    constants.damping_rate,
-                    portable::exp(-rate * substep_secs) / substep_secs,
-                );
+                // A step of the foundation alone has amplification factors with the product
+                // e^(−ch) / (1 + K h²): without the denominator, c is all of the damping.
+                let kept = 1.0 + constants.foundation * substep_secs * substep_secs;
+                let decay = portable::exp(-constants.damping_rate * substep_secs);
+                last = (constants.damping_rate, kept * decay / substep_secs);
             }
             *velocity_factors = last.1;
         }
@@ -220,6 +230,16 @@ impl Block {
             steps,
             substep: None,
         });
+    }
+
+    /// Whether a strain limit is so tight that it needs sweeps of its own.
+    pub(crate) fn has_tight_limit(&self) -> bool {
+        self.cluster.has_tight_limit()
+    }
+
+    /// Projects the strain limits once.
+    pub(crate) fn limit_strain(&mut self) {
+        run_vectorized(LimitSweep(&mut self.cluster));
     }
 
     /// Moves soft particles to the positions `meet(from, to)` for their displacements in a substep.
@@ -332,6 +352,18 @@ impl Block {
                 particle[c] += step * w;
             }
         }
+    }
+}
+
+/// A sweep over the strain limits of a cluster.
+pub(super) struct LimitSweep<'a>(pub(super) &'a mut Cluster);
+
+impl Kernel for LimitSweep<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.0.limit_strain();
     }
 }
 

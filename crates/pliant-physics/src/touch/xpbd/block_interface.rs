@@ -3,7 +3,7 @@
 use pliant_linalg::simd::{Kernel, run_vectorized};
 use pliant_mesh::glam::DVec3;
 
-use super::block::Block;
+use super::block::{Block, LimitSweep};
 use super::cluster::Cluster;
 use super::soft_body::{SoftNodes, TimeSteps};
 use crate::touch::projection::connections::Connections;
@@ -50,15 +50,32 @@ impl BlockInterface {
             return;
         }
 
-        for &(k, [block, place]) in &self.copies {
-            self.cluster.particles[k] = *blocks[block as usize].particle(place as usize);
-        }
-
+        self.read(blocks);
         run_vectorized(InterfaceSweep {
             cluster: &mut self.cluster,
             steps,
         });
+        self.write(blocks);
+    }
 
+    /// Projects the strain limits between `blocks` once.
+    pub(crate) fn limit_strain(&mut self, blocks: &mut [Block]) {
+        if self.copies.is_empty() {
+            return;
+        }
+
+        self.read(blocks);
+        run_vectorized(LimitSweep(&mut self.cluster));
+        self.write(blocks);
+    }
+
+    fn read(&mut self, blocks: &[Block]) {
+        for &(k, [block, place]) in &self.copies {
+            self.cluster.particles[k] = *blocks[block as usize].particle(place as usize);
+        }
+    }
+
+    fn write(&self, blocks: &mut [Block]) {
         for &(k, [block, place]) in &self.copies {
             *blocks[block as usize].particle_mut(place as usize) = self.cluster.particles[k];
         }

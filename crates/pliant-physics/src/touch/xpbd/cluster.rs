@@ -76,4 +76,15 @@ impl Cluster {
     pub(crate) fn sweep(&mut self, substep_secs: f64) {
         self.elements.sweep(substep_secs, &mut self.particles);
     }
+
+    /// Whether a strain limit is so tight that it needs sweeps of its own.
+    pub(crate) fn has_tight_limit(&self) -> bool {
+        self.elements.has_tight_limit()
+    }
+
+    /// Projects the strain limits once.
+    #[inline(always)]
+    pub(crate) fn limit_strain(&mut self) {
+        self.elements.limit_strain(&mut self.particles);
+    }
 }

@@ -4,7 +4,6 @@ use pliant_mesh::glam::DVec3;
 
 use super::area::{Area, area_parameters};
 use super::bend::{Bend, bend_parameters};
-use super::column::{Column, column_parameters};
 use super::shear::{Shear, shear_parameters};
 use super::stretch::{Stretch, stretch_parameters};
 use crate::touch::projection::constraint_group::Constraint;
@@ -101,18 +100,6 @@ fn area([a, b, c]: &[DVec3; 3]) -> f64 {
     of(*a, *b, *c) / of(REST[0], REST[1], REST[2]) - 1.0
 }
 
-const DEPTH: f64 = 0.7;
-
-fn column(positions: &[DVec3; 3]) -> f64 {
-    let normal = (REST[1] - REST[0]).cross(REST[2] - REST[0]).normalize();
-    let height = (0..3)
-        .map(|k| normal.dot(positions[k] - REST[k]) + DEPTH)
-        .sum::<f64>()
-        / 3.0;
-    let section = |p: &[DVec3; 3]| normal.dot((p[1] - p[0]).cross(p[2] - p[0]));
-    section(positions) / section(&[REST[0], REST[1], REST[2]]) * height / DEPTH - 1.0
-}
-
 /// The angle between both triangles by `2 |e| sin(θ/2)`, where lengths are those at rest.
 fn bend_from_angle([a, b, c, d]: &[DVec3; 4]) -> f64 {
     let edge = *b - *a;
@@ -149,21 +136,6 @@ fn the_gradient_of_an_area_is_that_of_finite_differences() {
             first(NOW),
         ),
         expected(area, first(NOW)),
-    );
-}
-
-#[test]
-fn the_gradient_of_a_column_is_that_of_finite_differences() {
-    let parameters = column_parameters(first(REST), DEPTH, SOFT);
-    assert_gradient(
-        moved(
-            &Column {
-                inverse_square_time: INVERSE_SQUARE_TIME,
-            },
-            parameters,
-            first(NOW),
-        ),
-        expected(column, first(NOW)),
     );
 }
 
@@ -438,17 +410,6 @@ fn the_rest_shape_is_at_rest_to_the_bit() {
 
     assert_eq!(
         moved(
-            &Column {
-                inverse_square_time: time
-            },
-            column_parameters(first(REST), DEPTH, 0.0),
-            first(REST)
-        ),
-        [DVec3::ZERO; 3]
-    );
-
-    assert_eq!(
-        moved(
             &Bend {
                 inverse_square_time: time
             },
@@ -486,14 +447,6 @@ fn degenerate_elements_are_inactive() {
                     inverse_square_time: time,
                 },
                 area_parameters(first(point), 0.0),
-                first(now),
-            )
-            .to_vec(),
-            moved(
-                &Column {
-                    inverse_square_time: time,
-                },
-                column_parameters(first(point), DEPTH, 0.0),
                 first(now),
             )
             .to_vec(),

@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! edge      k = E (A₁ + A₂) / ℓ²        compliance 1/k
-//! triangle  shear 1/(μ A)      area 1/(κ A)      column 1/(κ A t)
+//! triangle  shear 1/(μ A)      area 1/(κ A)
 //! hinge     (A₁ + A₂) / (3 B)
 //! ```
 //!
@@ -21,9 +21,8 @@ use pliant_mesh::glam::DVec3;
 
 use super::area::{Area, area_parameters};
 use super::bend::{Bend, bend_parameters};
-use super::column::{Column, column_parameters};
 use super::shear::{Shear, shear_parameters};
-use super::stretch::{Stretch, stretch_parameters};
+use super::stretch::{StrainLimit, Stretch, stretch_parameters};
 use crate::touch::projection::connections::Connections;
 use crate::touch::projection::constraint_group::{ConstraintGroup, pack, sweep};
 use crate::touch::projection::lanes::Lanes;
@@ -37,11 +36,12 @@ pub(crate) struct Elements {
     stretch: Vec<ConstraintGroup<2, 4, 1>>,
     shear: Vec<ConstraintGroup<3, 6, 2>>,
     area: Vec<ConstraintGroup<3, 3, 1>>,
-    column: Vec<ConstraintGroup<3, 7, 1>>,
     bend: Vec<ConstraintGroup<4, 6, 1>>,
     edge_areas: Vec<f64>,
     /// Whether there are strain limits.
     limited: bool,
+    /// Whether one of them is so tight that it needs sweeps of its own.
+    tightly_limited: bool,
 }
 
 /// Positions and constants of particles at rest.
@@ -75,7 +75,6 @@ impl Elements {
             ),
             shear: pack(triangles(any(|s| s.shear)), held),
             area: pack(triangles(any(|s| s.area)), held),
-            column: pack(triangles(any(|s| s.volume)), held),
             bend: pack(
                 if any(|s| s.bend) {
                     &connections.hinges
@@ -86,6 +85,7 @@ impl Elements {
             ),
             edge_areas: connections.edge_areas.clone(),
             limited: any(|s| f64::from(s.strain_limit.is_finite())),
+            tightly_limited: any(|s| f64::from(s.strain_limit < TIGHT)),
         }
     }
 
@@ -126,14 +126,6 @@ impl Elements {
             });
         }
 
-        for group in &mut self.column {
-            group.set_parameters(|_, t| {
-                let depth = rest.mean(t, |s| s.depth);
-                let compliance = 1.0 / (rest.mean(t, |s| s.volume) * rest.area(t) * depth);
-                column_parameters(rest.at(t), depth, compliance_or_silent(compliance))
-            });
-        }
-
         for group in &mut self.bend {
             group.set_parameters(|_, hinge| {
                 bend_parameters(
@@ -155,12 +147,20 @@ impl Elements {
         self.area
             .iter_mut()
             .for_each(ConstraintGroup::reset_multipliers);
-        self.column
-            .iter_mut()
-            .for_each(ConstraintGroup::reset_multipliers);
         self.bend
             .iter_mut()
             .for_each(ConstraintGroup::reset_multipliers);
+    }
+
+    /// Whether a strain limit is so tight that it needs sweeps of its own.
+    pub(crate) fn has_tight_limit(&self) -> bool {
+        self.tightly_limited
+    }
+
+    /// Projects the strain limits once, without compliance.
+    #[inline(always)]
+    pub(crate) fn limit_strain(&mut self, particles: &mut [Particle]) {
+        sweep(&StrainLimit, &mut self.stretch, particles);
     }
 
     /// Projects all constraints once.
@@ -203,14 +203,6 @@ impl Elements {
         );
 
         sweep(
-            &Column {
-                inverse_square_time,
-            },
-            &mut self.column,
-            particles,
-        );
-
-        sweep(
             &Bend {
                 inverse_square_time,
             },
@@ -219,6 +211,10 @@ impl Elements {
         );
     }
 }
+
+/// Strain limits below this one need sweeps of their own. Chosen: looser ones are reached by single
+/// edges, which the sweep of all constraints corrects.
+const TIGHT: f64 = 0.5;
 
 /// A compliance, or one so large that the constraint is inactive where its stiffness is zero or
 /// undefined; far from an overflow of a product.

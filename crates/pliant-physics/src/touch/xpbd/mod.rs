@@ -1,7 +1,8 @@
 //! Extended position-based dynamics (XPBD) of soft skin.
 //!
-//! The constraints are [`stretch`] of edges, [`shear`] and [`area`] of triangles, the volume of
-//! the [`column`](mod@column) under a triangle and [`bend`] of hinges. The other modules move the particles:
+//! The constraints are [`stretch`] of edges, [`shear`] and [`area`] of triangles, [`bend`] of
+//! hinges, and the volume of the layer under the skin, [`volume_layer`]. The other modules move the
+//! particles:
 //!
 //! - [`elements`]: all constraints of a set of particles, with their compliances.
 //! - [`cluster`]: particles with their elements.
@@ -16,7 +17,6 @@ pub(crate) mod bend;
 pub(crate) mod block;
 pub(crate) mod block_interface;
 pub(crate) mod cluster;
-pub(crate) mod column;
 #[cfg(test)]
 mod constraint_tests;
 pub(crate) mod elements;
@@ -25,3 +25,4 @@ pub(crate) mod pull;
 pub(crate) mod shear;
 pub(crate) mod soft_body;
 pub(crate) mod stretch;
+pub(crate) mod volume_layer;

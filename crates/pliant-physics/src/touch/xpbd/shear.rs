@@ -20,7 +20,7 @@
 //! Green's strain as constraints).
 //!
 //! **Departures.** The two entries that vanish under any similarity, so that growth is left to
-//! edges, areas and columns; degenerate rest triangles are inactive.
+//! edges and areas; degenerate rest triangles are inactive.
 
 use pliant_mesh::glam::DVec3;
 

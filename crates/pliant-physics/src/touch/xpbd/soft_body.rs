@@ -23,11 +23,13 @@
 
 use std::collections::BTreeMap;
 
-use pliant_linalg::{DisjointSets, parallel};
+use pliant_linalg::{DisjointSets, SolveWorkspace, parallel};
 use pliant_mesh::glam::DVec3;
 
 use super::block::Block;
 use super::block_interface::BlockInterface;
+use super::volume_layer::VolumeLayer;
+use crate::PhysicsError;
 use crate::touch::projection::particle::{Particle, place_of};
 use crate::touch::soft_material::SheetConstants;
 use crate::touch::soft_mesh::SoftMesh;
@@ -46,6 +48,7 @@ const LEAST_MASS: f64 = 1e-3;
 pub(crate) struct SoftBody {
     blocks: Vec<Block>,
     block_interface: BlockInterface,
+    volume_layer: Option<VolumeLayer>,
     /// The block and the index in it of every soft node.
     places: Vec<[u32; 2]>,
 }
@@ -69,6 +72,39 @@ pub(crate) struct TimeSteps {
     pub(crate) substeps: usize,
     pub(crate) substep_secs: f64,
     pub(crate) iterations: usize,
+    /// Substeps from one solve of the volume layer to the next.
+    pub(crate) substeps_per_solve: usize,
+    /// The time that such a solve is made for.
+    pub(crate) solve_secs: f64,
+}
+
+/// Sweeps that enforce tight strain limits in a substep. Chosen: a patch has some tens of edges
+/// across, and there are tens of substeps.
+const LIMIT_SWEEPS: usize = 4;
+/// Solves of the volume layer in a frame, at most. Chosen: the bulge follows a press within a
+/// frame.
+const MOST_SOLVES: usize = 10;
+
+impl TimeSteps {
+    /// Steps of a frame of which `requested` would be enough without contact.
+    pub(crate) fn of_frame(
+        secs: f64,
+        requested: usize,
+        substeps: usize,
+        iterations: usize,
+    ) -> Self {
+        let solves = requested.min(MOST_SOLVES);
+        let per_solve = substeps.div_ceil(solves);
+        Self {
+            substeps,
+            substep_secs: secs / substeps as f64,
+            iterations,
+            substeps_per_solve: per_solve,
+            // A correction after `n` substeps of `h` changes velocities by itself over `h`, while
+            // forces acted over `n h`: as XPBD over the geometric mean of both.
+            solve_secs: secs / substeps as f64 * (per_solve as f64).sqrt(),
+        }
+    }
 }
 
 impl SoftBody {
@@ -99,6 +135,7 @@ impl SoftBody {
         Self {
             blocks,
             block_interface: BlockInterface::new(&between, nodes, &places),
+            volume_layer: VolumeLayer::new(mesh, nodes),
             places,
         }
     }
@@ -111,6 +148,9 @@ impl SoftBody {
             }
         });
         self.block_interface.set_rest(rest);
+        if let Some(layer) = &mut self.volume_layer {
+            layer.set_rest(rest);
+        }
     }
 
     /// Keeps the rest shape for this frame.
@@ -134,15 +174,22 @@ impl SoftBody {
         }
     }
 
-    /// Simulates a frame. After all constraints of a substep have been projected, `meet` may move
-    /// particles of different blocks, then `finish(block, substep)` those of each block; velocities
-    /// follow from the final positions.
+    /// Simulates a frame. After all constraints of a substep have been projected, `meet(body,
+    /// substep)` may move particles of different blocks, then `finish(block, substep)` those of
+    /// each block; velocities follow from the final positions.
+    ///
+    /// # Errors
+    /// A volume layer that cannot be factored.
     pub(crate) fn advance(
         &mut self,
         steps: TimeSteps,
-        mut meet: impl FnMut(&mut Self),
+        mut meet: impl FnMut(&mut Self, usize),
         finish: impl Fn(&mut Block, usize) + Sync,
-    ) {
+    ) -> Result<(), PhysicsError> {
+        if let Some(layer) = &mut self.volume_layer {
+            layer.prepare(steps.solve_secs)?;
+        }
+        let mut workspace = SolveWorkspace::new();
         for block in &mut self.blocks {
             block.prepare(steps.substep_secs);
         }
@@ -167,9 +214,44 @@ impl SoftBody {
                 for _ in 1..steps.iterations {
                     self.sweep(steps);
                 }
-                meet(self);
+                if (substep + 1) % steps.substeps_per_solve == 0 {
+                    self.keep_volume(&mut workspace);
+                }
+                for _ in 0..LIMIT_SWEEPS {
+                    self.limit_strain();
+                }
+                meet(self, substep);
             }
         }
+
+        Ok(())
+    }
+
+    /// Moves particles so that the layer under them keeps its volume.
+    fn keep_volume(&mut self, workspace: &mut SolveWorkspace) {
+        // The layer reads and writes particles of all blocks.
+        if let Some(mut layer) = self.volume_layer.take() {
+            layer.project(self, workspace);
+            self.volume_layer = Some(layer);
+        }
+    }
+
+    /// Moves particles so that edges keep within tight strain limits.
+    pub(crate) fn limit_strain(&mut self) {
+        if !self.blocks.iter().any(Block::has_tight_limit) {
+            return;
+        }
+        parallel::for_each_chunk_mut(&mut self.blocks, 1, |_, blocks| {
+            for block in blocks.iter_mut() {
+                block.limit_strain();
+            }
+        });
+        self.block_interface.limit_strain(&mut self.blocks);
+    }
+
+    /// Whether a strain limit is so tight that it needs sweeps of its own.
+    pub(crate) fn has_tight_limit(&self) -> bool {
+        self.blocks.iter().any(Block::has_tight_limit)
     }
 
     /// Projects all constraints once more.
@@ -182,6 +264,25 @@ impl SoftBody {
         self.block_interface.sweep(&mut self.blocks, steps);
     }
 
+    /// Calls `act` for every block, in parallel.
+    pub(crate) fn for_each_block(&mut self, act: impl Fn(&mut Block) + Sync) {
+        parallel::for_each_chunk_mut(&mut self.blocks, 1, |_, blocks| {
+            blocks.iter_mut().for_each(&act);
+        });
+    }
+
+    /// The position of a soft node before the substep.
+    pub(crate) fn place_before(&self, node: usize) -> DVec3 {
+        let [block, place] = self.places[node];
+        self.blocks[block as usize].place_before(place as usize)
+    }
+
+    /// The particle of a soft node.
+    pub(crate) fn particle(&self, node: usize) -> &Particle {
+        let [block, place] = self.places[node];
+        self.blocks[block as usize].particle(place as usize)
+    }
+
     /// The particle of a soft node.
     pub(crate) fn particle_mut(&mut self, node: usize) -> &mut Particle {
         let [block, place] = self.places[node];
@@ -192,6 +293,12 @@ impl SoftBody {
     pub(crate) fn push(&mut self, node: usize, to: DVec3) {
         let [block, place] = self.places[node];
         self.blocks[block as usize].push(place as usize, to);
+    }
+
+    /// Moves a soft node after the end of a frame, to where it is at rest.
+    pub(crate) fn stop(&mut self, node: usize, to: DVec3) {
+        let [block, place] = self.places[node];
+        self.blocks[block as usize].stop(place as usize, to);
     }
 
     /// The positions of the soft nodes, in their order.

@@ -88,3 +88,29 @@ impl<const LIMITED: bool> Constraint<2, 4, 1> for Stretch<LIMITED> {
         positions[1] -= along * inverse_masses[1];
     }
 }
+
+/// Strain limits alone, as for edges without elasticity.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StrainLimit;
+
+impl Constraint<2, 4, 1> for StrainLimit {
+    #[inline(always)]
+    fn project(
+        &self,
+        positions: &mut [Vectors; 2],
+        inverse_masses: &[Lanes; 2],
+        parameters: &[Lanes; 4],
+        _: &mut [Lanes; 1],
+    ) {
+        let [_, _, least, most] = *parameters;
+        let offset = positions[0] - positions[1];
+        let length = offset.length();
+        let mass = inverse_masses[0] + inverse_masses[1];
+
+        // Zero within the limits, so that skin at rest keeps its bits.
+        let excess = length.max(least).min(most) - length;
+        let along = offset * excess.over(mass * length);
+        positions[0] += along * inverse_masses[0];
+        positions[1] -= along * inverse_masses[1];
+    }
+}
