@@ -1,7 +1,7 @@
 //! Errors of this crate.
 
 use pliant_linalg::LinalgError;
-use pliant_mesh::MeshError;
+use pliant_mesh::{MeshError, Stopped};
 use pliant_rig::{Clip, RigError};
 use thiserror::Error;
 
@@ -172,7 +172,7 @@ pub enum TransferError {
     NoTargets,
     /// The progress asked to stop.
     #[error("stopped")]
-    Stopped,
+    Stopped(#[from] Stopped),
     /// All vertices of a mesh coincide.
     #[error("all vertices of the {what} coincide, so it has no shape; check the file")]
     NoExtent {
@@ -196,6 +196,18 @@ pub enum TransferError {
 }
 
 impl TransferError {
+    /// Whether the cause is in the given markers, so that a message should name their file.
+    #[must_use]
+    pub fn is_about_markers(&self) -> bool {
+        matches!(
+            self,
+            Self::MarkerOutOfRange { .. }
+                | Self::TooFewMarkers { .. }
+                | Self::MarkerSyntax { .. }
+                | Self::LandmarkSyntax { .. }
+        )
+    }
+
     /// Rejects an array without one entry per triangle.
     pub(crate) fn check_count(
         what: &'static str,

@@ -7,7 +7,7 @@
 //! the targets of a rig.
 //!
 //! The modules form layers; each uses those before it: `markers`, `correspondence`, `regions`,
-//! `feet`, `synthesis`, `rig`.
+//! `feet`, `synthesis`, `rig`; `faces` uses `correspondence`.
 //!
 //! ```
 //! use std::borrow::Cow;
@@ -33,6 +33,7 @@
 mod correspondence;
 mod error;
 mod extent;
+mod faces;
 mod feet;
 mod markers;
 mod regions;
@@ -50,6 +51,7 @@ pub use correspondence::{
     register, suggest_markers,
 };
 pub use error::TransferError;
+pub use faces::{FaceFit, FaceTemplate, find_landmarks};
 pub use feet::{FootContactOptions, FootContactReport, FootContacts};
 pub use markers::{
     Landmarks, MarkerAssessment, MarkerCheck, MarkerCoverage, MarkerFlaw, MarkerFormat, Markers,
@@ -59,7 +61,10 @@ pub use regions::{
     BLEND_CONSTRAINT_WEIGHT, BorderBand, DEFAULT_BAND, Flexibility, Membership, Partitions,
     RegionSelection, StiffnessThreshold, blend_weights, geodesic_band, stroke_triangles,
 };
-pub use rig::{RigTransfer, RigTransferOptions, ShapeReport, TransferredRig};
+pub use rig::{
+    ContactReport, Retargeted, RigTransfer, RigTransferOptions, ShapeReport, TransferredRig,
+    contact_points, contact_report, retarget, retarget_options,
+};
 pub use root_motion::RootMotion;
 pub use similarity::Similarity;
 pub use synthesis::{

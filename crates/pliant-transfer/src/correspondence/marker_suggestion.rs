@@ -109,9 +109,7 @@ impl MarkerSuggestions {
         }
 
         // For poses of one mesh the correspondence does not report any progress.
-        if progress.report("choosing places", 1.0).is_break() {
-            return Err(TransferError::Stopped);
-        }
+        progress.proceed("choosing places", 1.0)?;
         let model = ErrorModel::new(source, markers, flexibility)?;
         Ok(Self {
             now: model.mean_distance(),
@@ -355,7 +353,7 @@ mod tests {
         let found =
             MarkerSuggestions::find_with_progress(&sheet, &sheet, &markers, None, 4, &StopAtOnce);
 
-        assert!(matches!(found, Err(TransferError::Stopped)), "{found:?}");
+        assert!(matches!(found, Err(TransferError::Stopped(_))), "{found:?}");
     }
 
     #[test]

@@ -281,11 +281,7 @@ impl CorrespondenceSearch<'_> {
     }
 
     fn report_progress(&self, stage: &str, done: f64) -> Result<(), TransferError> {
-        if self.progress.report(stage, done).is_break() {
-            Err(TransferError::Stopped)
-        } else {
-            Ok(())
-        }
+        Ok(self.progress.proceed(stage, done)?)
     }
 }
 

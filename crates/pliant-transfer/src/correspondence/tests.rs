@@ -103,7 +103,7 @@ fn a_correspondence_stops_if_the_progress_asks_for_it() {
         &StopAtOnce,
     );
 
-    assert!(matches!(found, Err(TransferError::Stopped)), "{found:?}");
+    assert!(matches!(found, Err(TransferError::Stopped(_))), "{found:?}");
 }
 
 #[test]

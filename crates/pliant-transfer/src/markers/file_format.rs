@@ -124,7 +124,20 @@ fn syntax(place: String, what: impl Into<String>) -> TransferError {
 }
 
 fn json_error(error: &serde_json::Error) -> TransferError {
-    syntax(format!("line {}", error.line()), error.to_string())
+    let (place, what) = json_problem(error);
+    syntax(place, what)
+}
+
+/// Where a JSON text is wrong, and what is wrong there.
+pub(super) fn json_problem(error: &serde_json::Error) -> (String, String) {
+    // The parser's text ends with line and column.
+    let text = error.to_string();
+    let what = if error.is_data() {
+        text.split(" at line ").next().unwrap_or(&text)
+    } else {
+        "the text is not JSON"
+    };
+    (format!("line {}", error.line()), what.to_owned())
 }
 
 fn parse_list(text: &str) -> Result<Markers, TransferError> {

@@ -6,6 +6,7 @@
 //! **File formats.** JSON `{"noseTip": vertex, …}`, or lines of a name and a vertex, separated by a
 //! comma, a semicolon, a tab or spaces. Vertices count from 0. `#` starts a comment.
 
+use super::file_format::json_problem;
 use super::named_entries::{NamedEntries, lines_without_comments};
 use crate::{Markers, TransferError};
 
@@ -102,9 +103,9 @@ impl Landmarks {
 
     fn parse_json(text: &str) -> Result<Self, TransferError> {
         let parsed = serde_json::from_str(text);
-        let NamedEntries(entries) = parsed.map_err(|error| TransferError::LandmarkSyntax {
-            place: format!("line {}", error.line()),
-            what: error.to_string(),
+        let NamedEntries(entries) = parsed.map_err(|error| {
+            let (place, what) = json_problem(&error);
+            TransferError::LandmarkSyntax { place, what }
         })?;
 
         let mut landmarks = Self::default();

@@ -158,9 +158,7 @@ impl<'a> RigTransfer<'a> {
             for (frame, pose) in batch.iter().enumerate() {
                 let done = (k * POSES_AT_A_TIME + frame) as f64 / poses.len() as f64;
                 let stage = format!("transferring {}", pose.name);
-                if progress.report(&stage, done).is_break() {
-                    return Err(TransferError::Stopped);
-                }
+                progress.proceed(&stage, done)?;
 
                 let mut positions = synthesis.frame(frame).to_vec();
                 let posed = &clip.frames()[frame];

@@ -266,9 +266,7 @@ impl<'a> Synthesis<'a> {
         let mut contacts = Vec::new();
         for k in 0..self.frame_count {
             let done = k as f64 / self.frame_count as f64;
-            if progress.report("making frames", done).is_break() {
-                return Err(TransferError::Stopped);
-            }
+            progress.proceed("making frames", done)?;
 
             frames.push(self.frame(k).to_vec());
             if let Some(correction) = &self.root_correction {
