@@ -1,7 +1,7 @@
 //! Errors of training, driving and registration.
 
 use pliant_linalg::LinalgError;
-use pliant_mesh::MeshError;
+use pliant_mesh::{MeshError, Stopped};
 use pliant_rig::RigError;
 use pliant_transfer::TransferError;
 use thiserror::Error;
@@ -193,9 +193,9 @@ pub enum LearnError {
     /// A file that is not a training log.
     #[error("this is not a training log of this version; delete it to start again")]
     NotALog,
-    /// The receiver of the progress cancelled the work.
-    #[error("cancelled")]
-    Cancelled,
+    /// The caller stopped the work.
+    #[error("stopped")]
+    Stopped(#[from] Stopped),
     /// More bones than one for every three vertices.
     #[error("{bones} bones are too many for {vertices} vertices; use at most {most}")]
     TooManyBones {

@@ -33,7 +33,6 @@ mod detail;
 mod error;
 mod methods;
 mod model;
-mod progress;
 mod registration;
 mod secondary_motion;
 mod surface;

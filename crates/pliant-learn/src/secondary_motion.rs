@@ -21,8 +21,8 @@
 //! first frame, the velocity is that between the first two frames.
 
 use pliant_linalg::{parallel, smoothstep};
-use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
+use pliant_mesh::{Mesh, MeshError};
 
 use crate::surface::relax_from;
 use crate::{ControlPoints, LearnError};
@@ -128,12 +128,11 @@ impl SecondaryMotion {
 
     /// The same with another amount for each vertex: 0 is rigid, 1 oscillates freely.
     ///
-    /// # Panics
+    /// # Errors
     /// If there is not one per vertex.
-    #[must_use]
-    pub fn with_amounts(self, amounts: Vec<f64>) -> Self {
-        assert_eq!(amounts.len(), self.amounts.len(), "one amount per vertex");
-        Self { amounts, ..self }
+    pub fn with_amounts(self, amounts: Vec<f64>) -> Result<Self, LearnError> {
+        require_count("the list of amounts", amounts.len(), self.amounts.len())?;
+        Ok(Self { amounts, ..self })
     }
 
     /// The factor `a` of the offset of each vertex.
@@ -144,16 +143,16 @@ impl SecondaryMotion {
 
     /// The next frame: driven positions with their offsets.
     ///
-    /// # Panics
+    /// # Errors
     /// If there is not one position per vertex.
-    pub fn advance(&mut self, driven: &[DVec3]) -> Vec<DVec3> {
-        assert_eq!(driven.len(), self.states.len(), "one position per vertex");
+    pub fn advance(&mut self, driven: &[DVec3]) -> Result<Vec<DVec3>, LearnError> {
+        require_count("the list of positions", driven.len(), self.states.len())?;
         let Some(last) = self.last.take() else {
             self.last = Some(LastFrame {
                 positions: driven.to_vec(),
                 velocities: None,
             });
-            return driven.to_vec();
+            return Ok(driven.to_vec());
         };
 
         // The impulse −ΔV, then the free oscillation.
@@ -175,7 +174,7 @@ impl SecondaryMotion {
             positions: driven.to_vec(),
             velocities: Some(velocities),
         });
-        self.output(driven)
+        Ok(self.output(driven))
     }
 
     /// `x + a u`.
@@ -265,6 +264,18 @@ fn amounts_of(mesh: &Mesh, control: &ControlPoints) -> Vec<f64> {
     amounts
 }
 
+fn require_count(what: &'static str, found: usize, expected: usize) -> Result<(), LearnError> {
+    if found == expected {
+        return Ok(());
+    }
+    let error = MeshError::Count {
+        what,
+        found,
+        expected,
+    };
+    Err(error.into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,6 +295,7 @@ mod tests {
         SecondaryMotion::new(&mesh, &control, &options)
             .unwrap()
             .with_amounts(vec![1.0; 42])
+            .unwrap()
     }
 
     fn still() -> Vec<DVec3> {
@@ -306,13 +318,13 @@ mod tests {
         let speed = 3.0;
         for frames_per_second in [10.0, 24.0, 240.0] {
             let mut motion = oscillating(0.2, frames_per_second);
-            motion.advance(&still());
-            motion.advance(&still());
+            motion.advance(&still()).unwrap();
+            motion.advance(&still()).unwrap();
 
             for frame in 1..=(frames_per_second as usize) {
                 let secs = frame as f64 / frames_per_second;
                 let driven = moved(DVec3::X * speed * secs);
-                let offset = motion.advance(&driven)[5] - driven[5];
+                let offset = motion.advance(&driven).unwrap()[5] - driven[5];
                 let expected = closed_form(secs, 0.2, -speed);
                 assert!(
                     (offset - DVec3::X * expected).length() < 1e-12,
@@ -326,7 +338,7 @@ mod tests {
     fn rest_changes_no_bit_and_constant_velocity_gives_no_offset() {
         let mut motion = oscillating(0.2, 24.0);
         for _ in 0..50 {
-            assert_eq!(motion.advance(&still()), still());
+            assert_eq!(motion.advance(&still()).unwrap(), still());
         }
 
         let mut motion = oscillating(0.2, 24.0);
@@ -334,6 +346,7 @@ mod tests {
             let driven = moved(DVec3::new(0.3, -0.1, 0.2) * f64::from(frame));
             let apart = motion
                 .advance(&driven)
+                .unwrap()
                 .iter()
                 .zip(&driven)
                 .map(|(a, b)| a.distance(*b))
@@ -455,10 +468,10 @@ mod tests {
 
     #[test]
     fn amounts_of_zero_give_the_driven_bits_and_control_points_have_amount_zero() {
-        let mut motion = oscillating(0.2, 24.0).with_amounts(vec![0.0; 42]);
+        let mut motion = oscillating(0.2, 24.0).with_amounts(vec![0.0; 42]).unwrap();
         for frame in 0..20 {
             let driven = moved(DVec3::X * f64::from(frame * frame));
-            assert_eq!(motion.advance(&driven), driven);
+            assert_eq!(motion.advance(&driven).unwrap(), driven);
         }
 
         let mesh = shapes::icosphere(3);

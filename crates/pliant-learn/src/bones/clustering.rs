@@ -20,7 +20,7 @@
 
 use pliant_linalg::parallel;
 use pliant_mesh::glam::DVec3;
-use pliant_mesh::{Mesh, Rows};
+use pliant_mesh::{Mesh, Progress, ProgressPart, Rows, Stopped, map_with_progress};
 
 use super::rigid_moments::RigidMoments;
 use super::trajectories::{Motion, Trajectories, squared_error};
@@ -43,6 +43,9 @@ pub(super) const RIGID: f64 = 1e-14;
 /// only neighbours are merged.
 const MOST_COMPARED: usize = 64;
 
+/// The name of the work in progress reports.
+const STAGE: &str = "clustering";
+
 /// Vertices in one parallel task.
 const VERTICES_PER_TASK: usize = 256;
 
@@ -61,7 +64,12 @@ pub(super) struct Clusters {
 impl Clusters {
     /// `count` clusters of the vertices of `mesh`; `count` must not be larger than the number of
     /// vertices.
-    pub(super) fn of(points: &Trajectories, mesh: &Mesh, count: usize) -> Self {
+    pub(super) fn of(
+        points: &Trajectories,
+        mesh: &Mesh,
+        count: usize,
+        progress: &dyn Progress,
+    ) -> Result<Self, Stopped> {
         let neighbors = mesh.topology().vertex_neighbors();
         let mut clusters = Self::whole(points);
 
@@ -70,16 +78,18 @@ impl Clusters {
         let mut before = 0;
         while before < clusters.len() && clusters.len() < count {
             before = clusters.len();
-            clusters.split_worst(points, neighbors, count);
-            clusters.reassign(points, neighbors);
+            let so_far = so_far(progress, 0.8 * before as f64 / count as f64);
+            clusters.split_worst(points, neighbors, count, &so_far)?;
+            clusters.reassign(points, neighbors, &so_far)?;
         }
 
-        clusters.exchange(points, neighbors);
-        clusters.reassign(points, neighbors);
+        let last = so_far(progress, 0.8);
+        clusters.exchange(points, neighbors, &last)?;
+        clusters.reassign(points, neighbors, &last)?;
         while clusters.len() < count {
-            clusters.split_worst(points, neighbors, count);
+            clusters.split_worst(points, neighbors, count, &last)?;
         }
-        clusters
+        Ok(clusters)
     }
 
     /// One cluster of all vertices.
@@ -120,14 +130,22 @@ impl Clusters {
     }
 
     /// Rounds of assignment and fitting.
-    fn reassign(&mut self, points: &Trajectories, neighbors: &Rows) {
+    fn reassign(
+        &mut self,
+        points: &Trajectories,
+        neighbors: &Rows,
+        progress: &dyn Progress,
+    ) -> Result<(), Stopped> {
         for _ in 0..ROUNDS {
-            self.of_vertex = parallel::map(points.vertex_count(), VERTICES_PER_TASK, |vertex| {
-                self.best_cluster(points, neighbors, vertex)
-            });
+            let vertices = points.vertex_count();
+            self.of_vertex =
+                map_with_progress(progress, STAGE, vertices, VERTICES_PER_TASK, |vertex| {
+                    self.best_cluster(points, neighbors, vertex)
+                })?;
             self.fit(points, self.len());
         }
         self.drop_empty();
+        Ok(())
     }
 
     /// The cluster with the least error for a vertex.
@@ -183,7 +201,13 @@ impl Clusters {
     }
 
     /// Splits the clusters with the largest errors, each at most once, until there are `count`.
-    fn split_worst(&mut self, points: &Trajectories, neighbors: &Rows, count: usize) {
+    fn split_worst(
+        &mut self,
+        points: &Trajectories,
+        neighbors: &Rows,
+        count: usize,
+        progress: &dyn Progress,
+    ) -> Result<(), Stopped> {
         let members = self.members(self.len());
         let mut order: Vec<usize> = (0..self.len())
             .filter(|&cluster| members[cluster].len() > 1)
@@ -201,9 +225,9 @@ impl Clusters {
             "there are no more clusters than vertices"
         );
 
-        let splits = parallel::map(order.len(), 1, |k| {
+        let splits = map_with_progress(progress, STAGE, order.len(), 1, |k| {
             self.split(points, neighbors, order[k], &members[order[k]])
-        });
+        })?;
         for (cluster, split) in order.into_iter().zip(splits) {
             let new = self.len();
             self.motions.push(Vec::new());
@@ -211,6 +235,7 @@ impl Clusters {
             self.errors.push(0.0);
             self.apply_split(&split, cluster, new);
         }
+        Ok(())
     }
 
     /// The best split of a cluster with at least two `members`.
@@ -238,7 +263,12 @@ impl Clusters {
     }
 
     /// Merges two clusters and splits a third, as long as that lowers the error.
-    fn exchange(&mut self, points: &Trajectories, neighbors: &Rows) {
+    fn exchange(
+        &mut self,
+        points: &Trajectories,
+        neighbors: &Rows,
+        progress: &dyn Progress,
+    ) -> Result<(), Stopped> {
         // A gain due to rounding does not count.
         let least = RIGID * (points.vertex_count() * points.frame_count()) as f64;
         let at_once = if self.len() <= MOST_COMPARED {
@@ -250,11 +280,14 @@ impl Clusters {
         let mut splits: Vec<Option<Split>> = vec![None; self.len()];
         for _ in 0..self.len() {
             let members = self.members(self.len());
-            splits = parallel::map(self.len(), 1, |cluster| match &splits[cluster] {
-                Some(split) => Some(split.clone()),
-                None if members[cluster].len() < 2 => None,
-                None => Some(self.split(points, neighbors, cluster, &members[cluster])),
-            });
+            let count = self.len();
+            splits = map_with_progress(progress, STAGE, count, 1, |cluster| {
+                match &splits[cluster] {
+                    Some(split) => Some(split.clone()),
+                    None if members[cluster].len() < 2 => None,
+                    None => Some(self.split(points, neighbors, cluster, &members[cluster])),
+                }
+            })?;
 
             let exchanges = self.exchanges(&self.pairs(neighbors), &splits, least, at_once);
             if exchanges.is_empty() {
@@ -271,6 +304,7 @@ impl Clusters {
                 splits[freed] = None;
             }
         }
+        Ok(())
     }
 
     /// The exchanges with the largest gains above `least`, at most `at_once`, with no cluster in
@@ -369,6 +403,15 @@ impl Clusters {
         pairs.sort_unstable();
         pairs.dedup();
         pairs
+    }
+}
+
+/// Progress that stays at the share `done`: how long the loops under it take is not known.
+fn so_far(whole: &dyn Progress, done: f64) -> ProgressPart<'_> {
+    ProgressPart {
+        whole,
+        begin: done,
+        size: 0.0,
     }
 }
 

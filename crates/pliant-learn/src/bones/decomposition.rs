@@ -2,6 +2,7 @@
 
 use pliant_linalg::{RigidMotion, nearest_rotation};
 use pliant_mesh::glam::{DAffine3, DQuat, DVec3};
+use pliant_mesh::{MeshError, Progress, ProgressPart};
 use pliant_rig::{Clip, Skeleton, Skin};
 
 use super::clustering::Clusters;
@@ -32,6 +33,18 @@ impl SkinningDecomposition {
     ///
     /// The clip needs faces, and two frames that differ.
     pub fn of(clip: &Clip, options: &SkinOptions) -> Result<Self, LearnError> {
+        Self::of_with_progress(clip, options, &())
+    }
+
+    /// As [`of`](Self::of), reporting to `progress`.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of), and [`LearnError::Stopped`] if `progress` asks for it.
+    pub fn of_with_progress(
+        clip: &Clip,
+        options: &SkinOptions,
+        progress: &dyn Progress,
+    ) -> Result<Self, LearnError> {
         let frames = clip.frames().len();
         if frames < 2 {
             return Err(LearnError::TooFewExamples {
@@ -42,11 +55,45 @@ impl SkinningDecomposition {
 
         let points = Trajectories::of(clip)?;
         options.check(points.vertex_count())?;
-        let clusters = Clusters::of(&points, clip.reference(), options.bones);
+        let [clustering, fitting] = [(0.0, 0.3), (0.3, 0.7)].map(|(begin, size)| ProgressPart {
+            whole: progress,
+            begin,
+            size,
+        });
+        let clusters = Clusters::of(&points, clip.reference(), options.bones, &clustering)?;
         let mut fit = Fit::of(&points, clip.reference(), clusters, options);
-        let rounds = fit.run();
+        let rounds = fit.run(&fitting)?;
 
         fit.finish(clip, rounds)
+    }
+
+    /// A decomposition that was stored: bones, weights and motions, frame by frame.
+    ///
+    /// # Errors
+    /// [`LearnError::Mesh`] if a frame has another number of bones than the skin.
+    pub fn from_parts(
+        skin: Skin,
+        transforms: Vec<Vec<DAffine3>>,
+        rms: f64,
+        rounds: usize,
+        warnings: Vec<String>,
+    ) -> Result<Self, LearnError> {
+        let expected = skin.bone_count();
+        if let Some(frame) = transforms.iter().find(|frame| frame.len() != expected) {
+            return Err(MeshError::Count {
+                what: "the list of motions",
+                found: frame.len(),
+                expected,
+            }
+            .into());
+        }
+        Ok(Self {
+            skin,
+            transforms,
+            rms,
+            rounds,
+            warnings,
+        })
     }
 
     /// Number of bones.

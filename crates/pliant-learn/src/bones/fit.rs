@@ -1,8 +1,8 @@
 //! Alternating minimisation of skinning weights and bone motions, with extrapolation.
 
 use pliant_linalg::nearest_rotation;
-use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DAffine3, DVec3};
+use pliant_mesh::{Mesh, Progress, ProgressPart, Stopped};
 use pliant_rig::{Clip, Influence, Skin};
 
 use super::clustering::{Clusters, RIGID};
@@ -13,6 +13,9 @@ use super::options::SkinOptions;
 use super::trajectories::{Motion, Trajectories};
 use super::weights::{SearchSchedule, Smoothing, improve_weights};
 use crate::LearnError;
+
+/// The name of the work in progress reports.
+pub(super) const STAGE: &str = "fitting bones";
 
 /// The alternation ends when ten rounds lower the squared error by less than this part of it.
 /// *Measured*: with a quarter of this value it takes half as long again, and the RMS of the shared
@@ -73,7 +76,7 @@ impl<'a> Fit<'a> {
         }
     }
 
-    fn improve_weights(&mut self) -> f64 {
+    fn improve_weights(&mut self, progress: &dyn Progress) -> Result<f64, Stopped> {
         let smoothing = (self.options.smoothness > 0.0).then(|| Smoothing {
             stiffness: self.options.smoothness * self.points.frame_count() as f64,
             neighbors: self.mesh.topology().vertex_neighbors(),
@@ -85,6 +88,7 @@ impl<'a> Fit<'a> {
             smoothing,
             &mut self.schedule,
             &mut self.combinations,
+            progress,
         )
     }
 
@@ -92,18 +96,25 @@ impl<'a> Fit<'a> {
     /// of rounds.
     ///
     /// Motions are extrapolated along their last step; a round that increases the error is undone.
-    pub(super) fn run(&mut self) -> usize {
+    pub(super) fn run(&mut self, progress: &dyn Progress) -> Result<usize, Stopped> {
         let samples = self.points.vertex_count() * self.points.frame_count();
         if self.clusters_error <= RIGID * samples as f64 {
-            return 0; // The clusters are exact; rounding would only separate equal bones.
+            return Ok(0); // The clusters are exact; rounding would only separate equal bones.
         }
 
-        let error = self.improve_weights();
+        let rounds = self.options.rounds;
+        let part = |round: usize| ProgressPart {
+            whole: progress,
+            begin: round as f64 / (rounds + 1) as f64,
+            size: 0.0,
+        };
+        let error = self.improve_weights(&part(0))?;
         let mut best = self.state(error);
         let mut errors = vec![error];
         let mut extrapolation = FIRST_EXTRAPOLATION;
         let mut plain = self.motions.clone();
-        for round in 1..=self.options.rounds {
+        for round in 1..=rounds {
+            let part = part(round);
             // Extrapolation along the step from the previous to the improved motions.
             let before = std::mem::replace(&mut plain, self.motions.clone());
             improve_motions(
@@ -111,10 +122,11 @@ impl<'a> Fit<'a> {
                 &self.combinations,
                 self.options.kind,
                 &mut plain,
-            );
+                &part,
+            )?;
             self.motions = extrapolated(&before, &plain, extrapolation, self.options.kind);
 
-            let error = self.improve_weights();
+            let error = self.improve_weights(&part)?;
             if error < best.error {
                 best = self.state(error);
                 extrapolation = (extrapolation * EXTRAPOLATION_GROWTH).min(MOST_EXTRAPOLATION);
@@ -129,10 +141,10 @@ impl<'a> Fit<'a> {
             errors.push(best.error);
             // Convergence is measured over ten rounds, because single rounds fluctuate.
             if round >= 10 && errors[round - 10] - best.error < LEAST_GAIN * best.error {
-                return round;
+                return Ok(round);
             }
         }
-        self.options.rounds
+        Ok(rounds)
     }
 
     fn state(&self, error: f64) -> Best {

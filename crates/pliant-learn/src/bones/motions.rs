@@ -17,9 +17,11 @@
 //! does not depend on the number of vertices. A regularisation keeps an affine bone at its previous
 //! motion in directions that its vertices do not determine.
 
-use pliant_linalg::{nearest_rotation, parallel};
+use pliant_linalg::nearest_rotation;
 use pliant_mesh::glam::{DMat3, DMat4, DVec3, DVec4};
+use pliant_mesh::{Progress, Stopped, map_with_progress};
 
+use super::fit::STAGE;
 use super::minimum_norm_point::Combination;
 use super::trajectories::{Motion, Trajectories};
 
@@ -59,11 +61,12 @@ pub(super) fn improve_motions(
     combinations: &[Combination],
     kind: BoneKind,
     motions: &mut [Vec<Motion>],
-) {
+    progress: &dyn Progress,
+) -> Result<(), Stopped> {
     let bones = motions.len();
-    let sums = bone_sums(points, combinations, bones);
+    let sums = bone_sums(points, combinations, bones, progress)?;
     let before: &[Vec<Motion>] = motions;
-    let by_frame = parallel::map(points.frame_count(), 1, |frame| {
+    let by_frame = map_with_progress(progress, STAGE, points.frame_count(), 1, |frame| {
         let mut current: Vec<Motion> = before.iter().map(|of_bone| of_bone[frame]).collect();
         // Gauss-Seidel: each bone uses the improved motions of the others.
         for _ in 0..SWEEPS {
@@ -72,13 +75,14 @@ pub(super) fn improve_motions(
             }
         }
         current
-    });
+    })?;
 
     for (frame, of_bones) in by_frame.into_iter().enumerate() {
         for (bone, motion) in of_bones.into_iter().enumerate() {
             motions[bone][frame] = motion;
         }
     }
+    Ok(())
 }
 
 /// The best motion of one bone in a frame, with the `current` motions of the others.
@@ -136,14 +140,19 @@ fn rows_of(motion: &Motion) -> [DVec4; 3] {
     [0, 1, 2].map(|axis| motion.linear.row(axis).extend(motion.translation[axis]))
 }
 
-fn bone_sums(points: &Trajectories, combinations: &[Combination], bones: usize) -> Vec<BoneSums> {
+fn bone_sums(
+    points: &Trajectories,
+    combinations: &[Combination],
+    bones: usize,
+    progress: &dyn Progress,
+) -> Result<Vec<BoneSums>, Stopped> {
     let mut members: Vec<Vec<(u32, f64)>> = vec![Vec::new(); bones];
     for (vertex, combination) in combinations.iter().enumerate() {
         for (bone, weight) in combination.iter() {
             members[bone].push((vertex as u32, weight));
         }
     }
-    parallel::map(bones, 1, |bone| {
+    map_with_progress(progress, STAGE, bones, 1, |bone| {
         sums_of_bone(points, combinations, bones, bone, &members[bone])
     })
 }

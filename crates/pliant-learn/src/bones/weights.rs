@@ -12,9 +12,10 @@
 
 use pliant_linalg::parallel;
 use pliant_linalg::simd::{Kernel, run_vectorized};
-use pliant_mesh::Rows;
 use pliant_mesh::glam::DVec3;
+use pliant_mesh::{Progress, Rows, Stopped, map_with_progress};
 
+use super::fit::STAGE;
 use super::minimum_norm_point::{Combination, MinimumNormSolver};
 use super::trajectories::{Motion, Trajectories};
 
@@ -119,7 +120,8 @@ pub(super) fn improve_weights(
     smoothing: Option<Smoothing<'_>>,
     schedule: &mut SearchSchedule,
     combinations: &mut Vec<Combination>,
-) -> f64 {
+    progress: &dyn Progress,
+) -> Result<f64, Stopped> {
     let groups = Groups::of(points, motions, combinations);
     let update = Update {
         points,
@@ -129,7 +131,7 @@ pub(super) fn improve_weights(
         before: combinations,
     };
     // Each task has its own workspace.
-    let updated = parallel::map(groups.tasks.len(), 1, |task| {
+    let updated = map_with_progress(progress, STAGE, groups.tasks.len(), 1, |task| {
         let (candidates, vertices) = groups.task(task);
         let mut solver = MinimumNormSolver::default();
         let mut results = Vec::with_capacity(vertices.len());
@@ -142,7 +144,7 @@ pub(super) fn improve_weights(
             });
         }
         results
-    });
+    })?;
 
     // Results return to the order of the vertices, so that sums do not depend on the tasks.
     let mut after = combinations.clone();
@@ -156,7 +158,7 @@ pub(super) fn improve_weights(
 
     schedule.record(combinations, &after);
     *combinations = after;
-    errors.iter().sum()
+    Ok(errors.iter().sum())
 }
 
 /// The input of a weight update.
@@ -506,7 +508,9 @@ mod tests {
                 Some(smoothing),
                 &mut schedule,
                 &mut combinations,
-            );
+                &(),
+            )
+            .unwrap();
 
             let mut expected = 0.0;
             for (v, own) in combinations.iter().enumerate() {

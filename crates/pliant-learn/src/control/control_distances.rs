@@ -7,11 +7,15 @@
 //! points. If it fails, distances along edges are used. Different components are farther from each
 //! other than any two vertices of one.
 
-use pliant_linalg::parallel;
-use pliant_mesh::{HeatGeodesics, HeatOptions, Mesh, SurfacePoint};
+use pliant_mesh::{
+    HeatGeodesics, HeatOptions, Mesh, Progress, Stopped, SurfacePoint, map_with_progress,
+};
 
 use super::control_points::ControlPoints;
 use crate::surface::{across_components, distances_from};
+
+/// The name of the work in progress reports.
+const STAGE: &str = "measuring distances";
 
 /// Distances by control point and vertex.
 #[derive(Debug)]
@@ -20,9 +24,13 @@ pub(crate) struct ControlDistances {
 }
 
 impl ControlDistances {
-    pub(crate) fn of(mesh: &Mesh, control: &ControlPoints) -> Self {
+    pub(crate) fn of(
+        mesh: &Mesh,
+        control: &ControlPoints,
+        progress: &dyn Progress,
+    ) -> Result<Self, Stopped> {
         let heat = HeatGeodesics::factor(mesh, &HeatOptions::default()).ok();
-        let distances = parallel::map(control.count(), 1, |k| {
+        let distances = map_with_progress(progress, STAGE, control.count(), 1, |k| {
             let source = control.vertices()[k];
             // The heat method fails on meshes without a proper surface.
             let along = heat
@@ -34,9 +42,9 @@ impl ControlDistances {
                 source,
                 along.unwrap_or_else(|| distances_from(mesh, source)),
             )
-        });
+        })?;
 
-        Self { distances }
+        Ok(Self { distances })
     }
 
     /// The distances of a vertex from all control points.
@@ -58,7 +66,7 @@ mod tests {
     fn on_a_sphere_the_distances_are_arcs() {
         let mesh = shapes::icosphere(4);
         let control = ControlPoints::new(&mesh, &[0, 5, 9]).unwrap();
-        let distances = ControlDistances::of(&mesh, &control);
+        let distances = ControlDistances::of(&mesh, &control, &()).unwrap();
         for v in (0..mesh.vertex_count()).step_by(37) {
             for (found, &k) in distances.at(v).iter().zip(control.vertices()) {
                 let arc = mesh.positions()[v].angle_between(mesh.positions()[k as usize]);
@@ -75,7 +83,8 @@ mod tests {
         let mesh =
             Mesh::from_triangles(positions, &[[0, 1, 2], [0, 1, 3], [0, 1, 4], [5, 6, 7]]).unwrap();
         let distances =
-            ControlDistances::of(&mesh, &ControlPoints::new(&mesh, &[2, 3, 5]).unwrap());
+            ControlDistances::of(&mesh, &ControlPoints::new(&mesh, &[2, 3, 5]).unwrap(), &())
+                .unwrap();
         assert!(
             distances.at(4)[0].is_finite()
                 && distances.at(4)[0] >= DVec3::Y.distance(DVec3::Z) - 1e-6

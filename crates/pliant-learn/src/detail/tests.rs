@@ -73,7 +73,7 @@ fn largest(a: &[f32], b: &[f32]) -> f32 {
 }
 
 fn data() -> TrainingData {
-    TrainingData::new(bar_examples(), bar_control(), 30).unwrap()
+    TrainingData::new(bar_examples(), bar_control(), 30, &()).unwrap()
 }
 
 #[test]

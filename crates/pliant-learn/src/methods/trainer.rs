@@ -1,5 +1,7 @@
 //! Training of any method on any subset of the examples.
 
+use pliant_mesh::{Progress, ProgressPart};
+
 use super::huang2012::{AbstractBones, BonePredictor};
 use super::local_blend::{LocalBlendCandidates, TrainingMonitor};
 use super::poisson::{ControlConstraint, Poisson};
@@ -41,6 +43,7 @@ impl SharedPreparation {
         data: &TrainingData,
         options: &LearnOptions,
         chosen: Option<&LocalSettings>,
+        progress: &dyn Progress,
     ) -> Result<Self, LearnError> {
         Ok(match (options.method(), chosen) {
             (Method::Auto, Some(settings)) => {
@@ -50,11 +53,13 @@ impl SharedPreparation {
                 &data.examples,
                 &data.control,
                 options,
+                progress,
             )?),
             (Method::Huang2012 | Method::Feng2008, _) => Self::Distances(ControlDistances::of(
                 data.examples.reference(),
                 &data.control,
-            )),
+                progress,
+            )?),
             (Method::Sumner2005 | Method::Sorkine2007, _) => Self::None,
         })
     }
@@ -67,12 +72,18 @@ impl Trainer {
         control: ControlPoints,
         options: &LearnOptions,
         chosen: Option<&LocalSettings>,
+        progress: &dyn Progress,
     ) -> Result<Self, LearnError> {
+        let [gathering, preparing] = [0.2, 0.6].map(|begin| ProgressPart {
+            whole: progress,
+            begin,
+            size: 0.4,
+        });
         options.check()?;
         let constraint = ControlConstraint::Soft(options.beta());
         let poisson = Poisson::factor(examples.reference(), &control, constraint)?;
-        let data = TrainingData::new(examples, control, options.regions())?;
-        let preparation = SharedPreparation::of(&data, options, chosen)?;
+        let data = TrainingData::new(examples, control, options.regions(), &gathering)?;
+        let preparation = SharedPreparation::of(&data, options, chosen, &preparing)?;
 
         Ok(Self {
             data,
@@ -100,7 +111,8 @@ impl Trainer {
             }
             (SharedPreparation::Distances(distances), _) => {
                 // Bones are found again for every subset.
-                let bones = AbstractBones::find(data, trained_on, self.options.bones())?;
+                let count = self.options.bones();
+                let bones = AbstractBones::find(data, trained_on, count, &monitor.part())?;
                 Box::new(BonePredictor::train(
                     data,
                     distances,

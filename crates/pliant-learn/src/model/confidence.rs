@@ -136,7 +136,7 @@ mod tests {
             ControlConstraint::Soft(30.0),
         )
         .unwrap();
-        let data = TrainingData::new(examples, control, 30).unwrap();
+        let data = TrainingData::new(examples, control, 30, &()).unwrap();
         let poses = std::sync::Arc::new(LocalPoses::new(&data, 7, 2.0));
         let all_examples = data.all_examples();
         let settings = LocalSettings {

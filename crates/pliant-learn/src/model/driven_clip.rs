@@ -80,7 +80,7 @@ impl DrivenClip {
     /// As [`of`](Self::of), reporting every frame to `progress`.
     ///
     /// # Errors
-    /// As [`of`](Self::of); [`LearnError::Cancelled`] if `progress` asks to stop.
+    /// As [`of`](Self::of); [`LearnError::Stopped`] if `progress` asks to stop.
     pub fn of_with_progress(
         model: &Model,
         control: &ControlTrack,
@@ -102,9 +102,9 @@ impl DrivenClip {
 
         for (frame, goals) in control.frames.iter().enumerate() {
             let done = frame as f64 / count as f64;
-            if progress.report("driving", done).is_break() {
-                return Err(LearnError::Cancelled.into());
-            }
+            progress
+                .proceed("driving", done)
+                .map_err(LearnError::from)?;
 
             let in_frame = |source| DrivenError::Frame { frame, source };
             let DrivenPose { positions, base } =
@@ -118,7 +118,7 @@ impl DrivenClip {
             }
 
             frames.push(match &mut secondary {
-                Some(secondary) => secondary.advance(&positions),
+                Some(secondary) => secondary.advance(&positions).map_err(in_frame)?,
                 None => positions,
             });
         }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use pliant_mesh::glam::DVec3;
-use pliant_mesh::{Mesh, Progress, VertexId};
+use pliant_mesh::{Mesh, Progress, ProgressPart, VertexId};
 use pliant_rig::Skin;
 
 use super::confidence::Calibration;
@@ -14,7 +14,6 @@ use crate::methods::{
     AbstractBones, BonePredictor, Poisson, Predictor, ResidualCorrection, Trained, Trainer,
     TrainingMonitor,
 };
-use crate::progress::report;
 use crate::training::TrainingData;
 use crate::{
     ControlConstraint, ControlPoints, DetailLayer, DetailOptions, DetailedExamples, Examples,
@@ -23,6 +22,9 @@ use crate::{
 
 /// The name of the work in progress reports.
 const STAGE: &str = "learning";
+
+/// Begin and end of the selection as parts of a training: it takes most of the time.
+const SELECTION: (f64, f64) = (0.3, 0.9);
 
 /// A method trained on examples.
 #[derive(Debug)]
@@ -55,7 +57,7 @@ impl Model {
     /// by leave-one-out validation.
     ///
     /// # Errors
-    /// Options out of range, a system that cannot be solved, or [`LearnError::Cancelled`].
+    /// Options out of range, a system that cannot be solved, or [`LearnError::Stopped`].
     pub fn train(
         examples: Examples,
         control: ControlPoints,
@@ -78,19 +80,23 @@ impl Model {
         log: &mut TrainingLog,
         progress: &dyn Progress,
     ) -> Result<Self, LearnError> {
-        report(progress, STAGE, 0.0)?;
-        let trainer = Trainer::new(examples, control, options, None)?;
+        progress.proceed(STAGE, 0.0)?;
+        let preparing = ProgressPart {
+            whole: progress,
+            begin: 0.0,
+            size: SELECTION.0,
+        };
+        let trainer = Trainer::new(examples, control, options, None, &preparing)?;
         let all_examples = trainer.data.all_examples();
 
-        // The selection takes most of the time.
         let mut monitor = TrainingMonitor {
             log,
             progress,
             stage: STAGE,
-            span: (0.3, 0.9),
+            span: SELECTION,
         };
         let Trained { predictor, chosen } = trainer.train(&all_examples, &mut monitor)?;
-        report(progress, STAGE, 1.0)?;
+        progress.proceed(STAGE, 1.0)?;
         Ok(Self::of(trainer, predictor, chosen))
     }
 
@@ -106,7 +112,7 @@ impl Model {
         settings: &LocalSettings,
     ) -> Result<Self, LearnError> {
         settings.check()?;
-        let trainer = Trainer::new(examples, control, options, Some(settings))?;
+        let trainer = Trainer::new(examples, control, options, Some(settings), &())?;
         let all_examples = trainer.data.all_examples();
         let predictor = trainer.train_chosen(&all_examples, settings)?;
         Ok(Self::of(trainer, predictor, Some(*settings)))
@@ -119,10 +125,10 @@ impl Model {
         options: &LearnOptions,
         bones: AbstractBones,
     ) -> Result<Self, LearnError> {
-        let trainer = Trainer::new(examples, control, options, None)?;
+        let trainer = Trainer::new(examples, control, options, None, &())?;
         let data = &trainer.data;
         let all_examples = data.all_examples();
-        let distances = ControlDistances::of(data.examples.reference(), &data.control);
+        let distances = ControlDistances::of(data.examples.reference(), &data.control, &())?;
         let predictor = BonePredictor::train(data, &distances, &all_examples, bones, options)?;
         Ok(Self::of(trainer, Box::new(predictor), None))
     }

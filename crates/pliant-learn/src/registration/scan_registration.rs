@@ -13,7 +13,6 @@ use super::options::ScanOptions;
 use super::report::{Fit, ScanDistance, ScanReport, flipped_triangles, folded_triangles};
 use super::rigid_alignment::{align_by_markers, refine_by_closest_points};
 use crate::LearnError;
-use crate::progress::report as report_progress;
 
 /// Rounds in which heights that flip triangles are replaced by interpolated ones.
 const SMOOTHINGS: usize = 4;
@@ -58,7 +57,7 @@ impl ScanRegistration {
         progress: &dyn Progress,
     ) -> Result<Self, LearnError> {
         options.check()?;
-        report_progress(progress, "smoothing the reference", 0.0)?;
+        progress.proceed("smoothing the reference", 0.0)?;
         let template =
             Template::new(reference, scans, options).map_err(in_scan(ScanReport::REFERENCE))?;
         let mut aligned = Vec::with_capacity(scans.len());
@@ -222,7 +221,7 @@ impl<'a> Template<'a> {
             let start = nearest_start(&registered[..usable], &goals, &waiting)?;
             let scan = &scans[start.scan];
             let done = registered.len() as f64 / (scans.len() + 1) as f64;
-            report_progress(progress, &scan.name, done)?;
+            progress.proceed(&scan.name, done)?;
 
             let from = registered[start.pose].iter();
             let rest = from.map(|&p| start.motion.apply(p)).collect();

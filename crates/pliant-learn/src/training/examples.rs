@@ -1,7 +1,7 @@
 //! Examples: the reference mesh and the poses that a model is trained on.
 
-use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
+use pliant_mesh::{Mesh, MeshError};
 use pliant_rig::Clip;
 
 use crate::LearnError;
@@ -40,7 +40,8 @@ impl Examples {
     /// As [`from_clip`](Self::from_clip), from parts; one name per frame.
     ///
     /// # Errors
-    /// As [`from_clip`](Self::from_clip), and frames with another number of vertices than the reference.
+    /// As [`from_clip`](Self::from_clip), and frames with another number of vertices than the reference,
+    /// or another number of names than of frames.
     pub fn new(
         reference: Mesh,
         frames: Vec<Vec<DVec3>>,
@@ -68,7 +69,14 @@ impl Examples {
             }
         }
 
-        assert_eq!(names.len(), frames.len(), "one name per frame");
+        if names.len() != frames.len() {
+            return Err(MeshError::Count {
+                what: "the list of names",
+                found: names.len(),
+                expected: frames.len(),
+            }
+            .into());
+        }
         Ok(Self {
             reference,
             frames,

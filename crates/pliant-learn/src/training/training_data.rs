@@ -2,12 +2,17 @@
 
 use pliant_linalg::{nearest_rotation, parallel};
 use pliant_mesh::glam::{DMat3, DVec3};
-use pliant_mesh::{DeformationGradients, Polar};
+use pliant_mesh::{
+    DeformationGradients, Polar, Progress, ProgressPart, Stopped, map_with_progress,
+};
 
 use super::examples::Examples;
 use crate::control::Alignment;
 use crate::surface::{Regions, across_components, distances_from};
 use crate::{ControlPoints, LearnError};
+
+/// The name of the work in progress reports.
+const STAGE: &str = "reading the examples";
 
 /// Triangles in one parallel task.
 pub(crate) const TRIANGLES_PER_TASK: usize = 1024;
@@ -34,6 +39,7 @@ impl TrainingData {
         examples: Examples,
         control: ControlPoints,
         region_count: usize,
+        progress: &dyn Progress,
     ) -> Result<Self, LearnError> {
         let mesh = examples.reference();
         let regions = Regions::spread(mesh, region_count);
@@ -43,6 +49,7 @@ impl TrainingData {
         let mut points: Vec<Vec<DVec3>> = Vec::with_capacity(examples.count());
         let mut alignments = Vec::with_capacity(examples.count());
         for example in 0..examples.count() {
+            progress.proceed(STAGE, 0.5 * example as f64 / examples.count() as f64)?;
             let pose = examples.pose(example);
             polars.push(polar_decompositions(&gradients, pose)?);
 
@@ -51,7 +58,12 @@ impl TrainingData {
             alignments.push(Alignment::of(&points[0], &points[example]));
         }
 
-        let distances = region_distances(&examples, &control, &regions);
+        let searching = ProgressPart {
+            whole: progress,
+            begin: 0.5,
+            size: 0.5,
+        };
+        let distances = region_distances(&examples, &control, &regions, &searching)?;
         Ok(Self {
             examples,
             control,
@@ -106,13 +118,14 @@ fn region_distances(
     examples: &Examples,
     control: &ControlPoints,
     regions: &Regions,
-) -> Vec<Vec<f64>> {
+    progress: &dyn Progress,
+) -> Result<Vec<Vec<f64>>, Stopped> {
     let mesh = examples.reference();
     // One search per control point; its distances serve all regions.
-    let by_point: Vec<Vec<f64>> = parallel::map(control.count(), 1, |k| {
+    let by_point = map_with_progress(progress, STAGE, control.count(), 1, |k| {
         let source = control.vertices()[k];
         across_components(mesh, source, distances_from(mesh, source))
-    });
+    })?;
 
     let mut by_region = Vec::with_capacity(regions.count());
     for &seed in &regions.seeds {
@@ -123,5 +136,5 @@ fn region_distances(
                 .collect(),
         );
     }
-    by_region
+    Ok(by_region)
 }

@@ -3,11 +3,10 @@
 //! **Source.** Huang et al. 2012, section 8 and table 2. The reference pose is always part of the
 //! training and never left out.
 
-use pliant_mesh::Progress;
 use pliant_mesh::glam::DVec3;
+use pliant_mesh::{Progress, ProgressPart};
 
 use crate::methods::{ResidualCorrection, Trained, Trainer, TrainingMonitor};
-use crate::progress::report;
 use crate::training::TrainingData;
 use crate::{ControlPoints, Examples, LearnError, LearnOptions, LocalSettings, TrainingLog};
 
@@ -88,14 +87,20 @@ impl LeaveOneOut {
         progress: &dyn Progress,
         mut visitor: Option<&mut PredictionVisitor<'_>>,
     ) -> Result<Self, LearnError> {
-        report(progress, STAGE, 0.0)?;
-        let trainer = Trainer::new(examples, control, options, None)?;
+        progress.proceed(STAGE, 0.0)?;
+        // The preparation serves all poses; it counts as nothing.
+        let preparing = ProgressPart {
+            whole: progress,
+            begin: 0.0,
+            size: 0.0,
+        };
+        let trainer = Trainer::new(examples, control, options, None, &preparing)?;
         let count = trainer.data.examples.count();
         let part = |k: usize| k as f64 / (count - 1) as f64;
 
         let mut poses = Vec::with_capacity(count - 1);
         for left_out in 1..count {
-            report(progress, STAGE, part(left_out - 1))?;
+            progress.proceed(STAGE, part(left_out - 1))?;
             // A visitor needs the prediction itself, not only its error.
             let known = log.pose_result(left_out).filter(|_| visitor.is_none());
             let mut monitor = TrainingMonitor {

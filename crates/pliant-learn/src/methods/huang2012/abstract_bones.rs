@@ -10,6 +10,7 @@
 //! bones, so that a left-out pose has no influence on them.
 
 use pliant_linalg::parallel;
+use pliant_mesh::Progress;
 use pliant_mesh::glam::{DQuat, DVec3};
 use pliant_rig::{Clip, Skin};
 
@@ -37,6 +38,7 @@ impl AbstractBones {
         data: &TrainingData,
         trained_on: &[usize],
         count: usize,
+        progress: &dyn Progress,
     ) -> Result<Self, LearnError> {
         let examples = &data.examples;
         let frames = trained_on
@@ -50,7 +52,7 @@ impl AbstractBones {
         let options = SkinOptions::default()
             .with_bones(count.min(most))
             .with_rounds(ROUNDS);
-        let decomposition = SkinningDecomposition::of(&clip, &options)?;
+        let decomposition = SkinningDecomposition::of_with_progress(&clip, &options, progress)?;
 
         let mut rotations = Vec::with_capacity(trained_on.len());
         for (frame, &example) in trained_on.iter().enumerate() {

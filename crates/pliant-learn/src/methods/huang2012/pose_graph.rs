@@ -376,7 +376,7 @@ mod tests {
     use crate::test_bar::{bar_control, bar_examples, bent};
 
     fn data() -> TrainingData {
-        TrainingData::new(bar_examples(), bar_control(), 8).unwrap()
+        TrainingData::new(bar_examples(), bar_control(), 8, &()).unwrap()
     }
 
     /// Rotations about z by the bend of each pose of the bar, for two bones.

@@ -14,7 +14,10 @@
 use std::sync::Arc;
 
 use pliant_linalg::{KernelRidge, parallel};
-use pliant_mesh::{Decimation, DecimationBudget, DecimationOptions, VertexPlacement};
+use pliant_mesh::{
+    Decimation, DecimationBudget, DecimationOptions, Progress, Stopped, VertexPlacement,
+    map_with_progress,
+};
 
 use super::blend::{LocalPoses, REGIONS_PER_TASK};
 use crate::methods::poisson::{ControlConstraint, Poisson};
@@ -49,12 +52,13 @@ impl DecimatedCopy {
         examples: &Examples,
         control: &ControlPoints,
         options: &LearnOptions,
+        progress: &dyn Progress,
     ) -> Result<Self, LearnError> {
         let (examples, control) = decimated(examples, control)?;
         let constraint = ControlConstraint::Soft(options.beta());
         let poisson = Poisson::factor(examples.reference(), &control, constraint)?;
         Ok(Self {
-            data: TrainingData::new(examples, control, options.bones())?,
+            data: TrainingData::new(examples, control, options.bones(), progress)?,
             poisson,
             neighbors: options.neighbors(),
         })
@@ -88,18 +92,23 @@ impl DecimatedCopy {
 
 impl ClosedFormValidation<'_> {
     /// The mean error, RMS / longest side, of training poses predicted from the other ones.
-    pub(crate) fn error(&self, settings: &LocalSettings) -> f64 {
+    pub(crate) fn error(
+        &self,
+        settings: &LocalSettings,
+        stage: &str,
+        progress: &dyn Progress,
+    ) -> Result<f64, Stopped> {
         let left_out = folds(self.trained_on);
         let weights = self.left_out_weights(settings.ridge);
-        let errors = parallel::map(left_out.len(), 1, |k| {
+        let errors = map_with_progress(progress, stage, left_out.len(), 1, |k| {
             let fold = left_out[k];
             let of_fold: Vec<Vec<f64>> = weights
                 .iter()
                 .map(|of_region| of_region[fold].clone())
                 .collect();
             self.fold_error(fold, &of_fold, settings.refits)
-        });
-        errors.iter().sum::<f64>() / errors.len() as f64
+        })?;
+        Ok(errors.iter().sum::<f64>() / errors.len() as f64)
     }
 
     /// The error of one left-out pose, with `weights` of the training examples in each region.
@@ -211,6 +220,7 @@ mod tests {
             &bar_examples(),
             &bar_control(),
             &LearnOptions::default().with_bones(30),
+            &(),
         )
         .unwrap();
 
@@ -225,7 +235,8 @@ mod tests {
         let closed = copy
             .prepare(poses.clone(), &all_examples)
             .unwrap()
-            .error(&settings);
+            .error(&settings, "", &())
+            .unwrap();
 
         // A new fit for every left-out example.
         let mut sum = 0.0;

@@ -9,11 +9,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use pliant_mesh::Progress;
+use pliant_mesh::{Progress, ProgressPart};
 
 use super::blend::{LocalBlend, LocalPoses};
 use super::decimated_validation::{ClosedFormValidation, DecimatedCopy};
-use crate::progress::report;
 use crate::training::TrainingData;
 use crate::{ControlPoints, Examples, LearnError, LearnOptions, LocalSettings, TrainingLog};
 
@@ -54,6 +53,18 @@ pub(crate) struct TrainingMonitor<'a> {
     pub(crate) span: (f64, f64),
 }
 
+impl TrainingMonitor<'_> {
+    /// The progress of the selection, as a part of the whole work.
+    pub(crate) fn part(&self) -> ProgressPart<'_> {
+        let (begin, end) = self.span;
+        ProgressPart {
+            whole: self.progress,
+            begin,
+            size: end - begin,
+        }
+    }
+}
+
 impl SharpnessCandidate {
     fn new(sharpness: f64) -> Self {
         Self {
@@ -70,11 +81,13 @@ impl LocalBlendCandidates {
         examples: &Examples,
         control: &ControlPoints,
         options: &LearnOptions,
+        progress: &dyn Progress,
     ) -> Result<Self, LearnError> {
+        let copy = DecimatedCopy::new(examples, control, options, progress)?;
         Ok(Self {
             neighbors: options.neighbors(),
             sharpness: SHARPNESS.map(SharpnessCandidate::new).into(),
-            copy: Some(Box::new(DecimatedCopy::new(examples, control, options)?)),
+            copy: Some(Box::new(copy)),
         })
     }
 
@@ -184,20 +197,21 @@ impl<'a> Search<'a> {
         settings: LocalSettings,
         monitor: &mut TrainingMonitor<'_>,
     ) -> Result<(), LearnError> {
-        let attempts = self.candidates.sharpness.len() + RIDGES.len();
-        let (from, to) = monitor.span;
-        report(
-            monitor.progress,
-            monitor.stage,
-            from + (to - from) * self.done as f64 / attempts as f64,
-        )?;
+        let attempts = (self.candidates.sharpness.len() + RIDGES.len()) as f64;
+        let selection = monitor.part();
+        let part = ProgressPart {
+            whole: &selection,
+            begin: self.done as f64 / attempts,
+            size: 1.0 / attempts,
+        };
+        part.proceed(monitor.stage, 0.0)?;
         self.done += 1;
 
         // A resumed training takes the errors of earlier trials from its log.
         let error = match monitor.log.error_of(self.left_out, &settings) {
             Some(error) => error,
             None => {
-                let error = self.error(&settings)?;
+                let error = self.error(&settings, monitor.stage, &part)?;
                 monitor.log.add_trial(self.left_out, settings, error);
                 error
             }
@@ -209,19 +223,25 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn error(&mut self, settings: &LocalSettings) -> Result<f64, LearnError> {
+    fn error(
+        &mut self,
+        settings: &LocalSettings,
+        stage: &str,
+        progress: &dyn Progress,
+    ) -> Result<f64, LearnError> {
         let index = self.candidates.index_of(settings);
         if let Some((held, validation)) = &self.prepared
             && *held == index
         {
-            return Ok(validation.error(settings));
+            return Ok(validation.error(settings, stage, progress)?);
         }
 
         let poses = self.candidates.sharpness[index]
             .decimated
             .get_or_init(|| self.copy.poses(settings.sharpness));
+        progress.proceed(stage, 0.0)?;
         let validation = self.copy.prepare(poses.clone(), self.trained_on)?;
-        let error = validation.error(settings);
+        let error = validation.error(settings, stage, progress)?;
         self.prepared = Some((index, validation));
         Ok(error)
     }
