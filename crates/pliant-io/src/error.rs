@@ -105,6 +105,28 @@ pub enum IoError {
         /// What to do.
         hint: &'static str,
     },
+    /// A pipe, a device or a socket where a file is needed.
+    #[error("'{}' is {kind}, not a file; save its content to a file and name that", .path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// The length of a file is not that of its content.
+    #[error("'{}' changed while it was read; wait until the program that writes it is done", .path.display())]
+    Changing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Two results for one file.
+    #[error("cannot write two results to '{}', which is also named '{}'; give each result its own file", .first.display(), .second.display())]
+    SameFile {
+        /// The file, as it is named first.
+        first: PathBuf,
+        /// The file, as it is named then.
+        second: PathBuf,
+    },
     /// A file of zero bytes.
     #[error("'{}' is empty; export it again", .path.display())]
     Empty {

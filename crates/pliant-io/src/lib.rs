@@ -14,6 +14,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`Stored`] keeps a mesh, a rig or a clip as bytes, exactly.
+//!
 //! The layers, from below: `error` and `parse` (text lines, binary cursors, memory budgets);
 //! `asset` (objects, clips, their merged view); `files` (the file system); `formats` (one module
 //! for each file format); `load` and `save`.
@@ -26,17 +28,27 @@ mod formats;
 mod load;
 mod parse;
 mod save;
+mod stored;
 
 pub use asset::{
-    AlphaMode, Animation, Asset, ImageFile, MappedRig, Material, Motion, Object, PlacementTrack,
-    Repair, RepairKind, RepairedAsset, Shape, SkinBinding, SkinTrack, Texture, UpAxis, UvTransform,
-    VertexColorUse, Wrap,
+    AlphaMode, Animation, Asset, CharacterPose, HeadUse, ImageFile, MappedRig, Material, Motion,
+    Object, PlacementTrack, PlayOptions, Played, Repair, RepairKind, RepairedAsset, Shape,
+    SkinBinding, SkinTrack, Texture, UpAxis, UvTransform, VertexColorUse, Wrap,
 };
 pub use error::{FilePosition, IoError, ReadError};
-pub use files::{FileProvider, NoFiles, read_file, write_files};
+pub use files::{
+    FileProvider, MemoryDisk, MemoryFile, NoFiles, discard_unfinished_files, is_file, is_folder,
+    is_same_file, read_file, write_files,
+};
 pub use formats::markers::{MarkerFile, is_marker_file, read_markers};
+pub use formats::performance::{PerformanceOptions, is_performance_file, read_performance};
 pub use formats::usd as usda;
 pub use formats::{Capabilities, EncodedAsset, Format, UpAxes};
-pub use formats::{alembic, fbx, gltf, markers, npy, obj, off, ply, point_cache, stl, target_file};
-pub use load::{LoadOptions, Locator, LocatorBase, Specimens, load};
+pub use formats::{
+    alembic, fbx, gltf, markers, maya_cache, npy, obj, off, performance, ply, point_cache, stl,
+    target_file,
+};
+pub use load::{LoadOptions, Locator, LocatorBase, Specimens, load, load_with_frame};
+pub use parse::json::json_problem;
 pub use save::{SavePlan, SaveReport, plan_save, save};
+pub use stored::Stored;

@@ -237,6 +237,24 @@ fn folders_of_shapes_need_a_neutral_and_one_vertex_count() {
 }
 
 #[test]
+fn an_empty_target_is_a_target_that_moves_nothing_with_a_warning() {
+    let folder = folder(&[
+        ("tri.obj", TRIANGLE.as_bytes()),
+        ("targets/none.target", b""),
+        ("targets/comment.target", b"# nothing\n"),
+        ("targets/up.target", b"0 0 1 0\n"),
+    ]);
+    let options = LoadOptions::default().with_folder(folder.path());
+    let asset = load("tri.obj+targets", &options).unwrap();
+    assert_eq!(asset.target_names(), ["comment", "none", "up"]);
+    for name in ["comment.target", "none.target"] {
+        let is_said = |warning: &String| warning.contains(name) && warning.contains("moves no");
+        assert!(asset.warnings.iter().any(is_said), "{name}");
+    }
+    assert_eq!(asset.warnings.len(), 2);
+}
+
+#[test]
 fn the_name_of_the_neutral_ignores_case() {
     let folder = folder(&[
         ("rig/Neutral.OBJ", TRIANGLE.as_bytes()),

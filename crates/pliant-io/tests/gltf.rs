@@ -190,8 +190,8 @@ fn references_to_missing_items_are_reported() {
     );
 
     assert_says(
-        &message(|d| d["extensionsRequired"] = json!(["KHR_draco_mesh_compression"])),
-        &["KHR_draco_mesh_compression"],
+        &message(|d| d["extensionsRequired"] = json!(["KHR_technique_webgl"])),
+        &["KHR_technique_webgl"],
     );
     assert_says(&message(|d| d["meshes"] = json!([])), &["mesh"]);
 

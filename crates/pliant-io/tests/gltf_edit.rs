@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use pliant_io::{Animation, Asset, LoadOptions, Motion, NoFiles, Shape, gltf, load};
+use pliant_io::{Animation, Asset, LoadOptions, Motion, NoFiles, RepairKind, Shape, gltf, load};
 use pliant_mesh::glam::{DVec3, Vec3};
 use pliant_rig::{Interpolation, Target, WeightTrack};
 use serde_json::{Value, json};
@@ -439,6 +439,72 @@ fn a_changed_motion_of_joints_is_written_relative_to_their_nodes() {
 }
 
 #[test]
+fn objects_below_joints_and_skins_of_shared_joints_move_once_in_a_new_clip() {
+    let mut character = Character::new();
+    let document = &mut character.document;
+    let mut hat = document["meshes"][0].clone();
+    let attributes = hat["primitives"][0]["attributes"].as_object_mut().unwrap();
+    attributes.retain(|name, _| ["POSITION", "NORMAL"].contains(&name.as_str()));
+    hat["primitives"][0]
+        .as_object_mut()
+        .unwrap()
+        .remove("targets");
+    hat.as_object_mut().unwrap().remove("weights");
+    let hat = push(&mut document["meshes"], hat);
+    let hat = push(
+        &mut document["nodes"],
+        json!({"name": "hat", "mesh": hat, "translation": [0.0, 1.0, 0.0]}),
+    );
+    document["nodes"][3]["children"] = json!([hat]);
+    let coat = document["meshes"][0].clone();
+    let coat = push(&mut document["meshes"], coat);
+    let skin = document["skins"][0].clone();
+    let skin = push(&mut document["skins"], skin);
+    let coat = push(
+        &mut document["nodes"],
+        json!({"name": "coat", "mesh": coat, "skin": skin}),
+    );
+    document["nodes"][0]["children"] = json!([1, 2, coat]);
+
+    let asset = read(&character.glb());
+    let moves_joints = |clip: &&Animation| clip.motions.iter().any(|m| m.skin.is_some());
+    let mut base = asset.clips.iter().find(moves_joints).unwrap().clone();
+    base.name = "touch".into();
+    let placed = base.motions.iter().filter(|m| m.placement.is_some());
+    assert_eq!(placed.count(), 1, "the hat follows the knee");
+
+    let count = asset.vertex_count() as u32;
+    let dent = |frame: usize| {
+        let depth = DVec3::new(0.0, 0.1, 0.3) * frame as f64;
+        (0..count).step_by(3).map(|v| (v, depth)).collect()
+    };
+    let dents: Vec<Vec<(u32, DVec3)>> = (0..base.frame_count).map(dent).collect();
+    let touched = asset.with_displaced_clip(&base, &dents).unwrap();
+    let written = gltf::write(&touched).bytes;
+    let again = read(&written);
+    for frame in 0..base.frame_count {
+        let found = again.frame_positions(frame).unwrap();
+        let wanted = touched.frame_positions(frame).unwrap();
+        for (a, b) in found.iter().zip(&wanted) {
+            assert!(a.distance(*b) < 2e-6, "frame {frame}: {a} and {b}");
+        }
+    }
+
+    let document = parts(&written).0;
+    let animations = document["animations"].as_array().unwrap();
+    let channels = animations.last().unwrap()["channels"].as_array().unwrap();
+    let mut targets: Vec<String> = channels.iter().map(|c| c["target"].to_string()).collect();
+    let all = targets.len();
+    targets.sort();
+    targets.dedup();
+    assert_eq!(
+        targets.len(),
+        all,
+        "each property of a node has one channel"
+    );
+}
+
+#[test]
 fn buffers_and_images_in_other_files_are_put_into_the_file() {
     struct Folder(Vec<u8>);
     impl pliant_io::FileProvider for Folder {
@@ -532,6 +598,37 @@ fn a_file_that_does_not_rest_in_its_bind_pose_is_shown_as_it_rests() {
     }
 }
 
+#[test]
+fn frames_of_positions_of_a_file_that_rests_elsewhere_keep_its_skin() {
+    let mut character = Character::new();
+    character.document["nodes"][3]["rotation"] = json!([0.0, 0.0, 0.6, 0.8]);
+    let glb = character.glb();
+    let asset = read(&glb);
+
+    let shown = asset.resting_mesh().unwrap().positions().to_vec();
+    let lifted = |k: u8| shown.iter().map(move |p| *p + DVec3::Z * f64::from(k));
+    let frames: Vec<Vec<DVec3>> = (0..3).map(|k| lifted(k).collect()).collect();
+    let moved = asset
+        .with_point_clip(Animation::new("lift", 0), &frames)
+        .unwrap();
+    let saved = gltf::write(&moved);
+    assert!(saved.left_out.is_empty(), "{:?}", saved.left_out);
+
+    let (edited, _) = parts(&saved.bytes);
+    let (before, _) = parts(&glb);
+    for key in ["nodes", "skins", "materials", "cameras"] {
+        assert_eq!(edited[key], before[key], "{key}");
+    }
+    let again = read(&saved.bytes);
+    let clip = again.clips.iter().position(|clip| clip.name == "lift");
+    for (k, frame) in frames.iter().enumerate() {
+        let positions = again.clip_positions(clip.unwrap(), k).unwrap();
+        for (found, expected) in positions.iter().zip(frame) {
+            assert!(found.distance(*expected) < 1e-5, "{found} {expected}");
+        }
+    }
+}
+
 /// The character without a skin, shown by two nodes with weights of their own.
 fn twins() -> Vec<u8> {
     let mut character = Character::new();
@@ -553,7 +650,8 @@ fn twins() -> Vec<u8> {
 fn other_nodes_of_a_mesh_keep_their_weights_and_animations() {
     let glb = twins();
     let asset = read(&glb);
-    let mut targets = vec![raised()];
+    let twice = [Vec3::ZERO, Vec3::ZERO, Vec3::Y, Vec3::Y].repeat(2);
+    let mut targets = vec![Target::from_dense("raise", twice)];
     targets.extend(asset.rig().unwrap().targets().to_vec());
     let changed = asset.with_targets(&targets).unwrap();
     let (edited, binary) = parts(&gltf::write(&changed).bytes);
@@ -653,17 +751,241 @@ fn a_new_clip_replaces_that_of_the_same_name() {
 }
 
 #[test]
-fn references_to_targets_by_number_are_reported_if_the_numbers_change() {
-    let asset = read(&Character::new().glb());
+fn references_of_expressions_and_pointers_follow_their_targets() {
+    let mut character = Character::new();
+    character.document["extensions"]["VRMC_vrm"]["expressions"] = json!({
+        "preset": {"happy": {"morphTargetBinds": [{"node": 1, "index": 0, "weight": 1.0}]}},
+        "custom": {"other": {"morphTargetBinds": [{"node": 4, "index": 0, "weight": 1.0}]}},
+    });
+    character.document["extensions"]["VRM"] = json!({"blendShapeMaster": {"blendShapeGroups": [
+        {"name": "Joy", "binds": [{"mesh": 0, "index": 0, "weight": 100}]},
+    ]}});
+    character.document["animations"][2]["channels"][0]["target"] = json!({
+        "path": "pointer",
+        "extensions": {"KHR_animation_pointer": {"pointer": "/nodes/1/weights/0"}},
+    });
+
+    let asset = read(&character.glb());
     let old = asset.rig().unwrap().targets()[0].clone();
-    let moved = gltf::write(&asset.with_targets(&[raised(), old.clone()]).unwrap());
-    assert!(
-        moved.left_out[0].contains("VRMC_vrm"),
-        "{:?}",
-        moved.left_out
+    let moved = gltf::write(&asset.with_targets(&[raised(), old]).unwrap());
+    assert!(moved.left_out.is_empty(), "{:?}", moved.left_out);
+    let (edited, _) = parts(&moved.bytes);
+    let expressions = &edited["extensions"]["VRMC_vrm"]["expressions"];
+    assert_eq!(
+        expressions["preset"]["happy"]["morphTargetBinds"][0]["index"],
+        1
     );
-    let added = gltf::write(&asset.with_targets(&[old, raised()]).unwrap());
-    assert!(added.left_out.is_empty(), "{:?}", added.left_out);
+    assert_eq!(
+        expressions["custom"]["other"]["morphTargetBinds"][0]["index"],
+        0
+    );
+    let groups = &edited["extensions"]["VRM"]["blendShapeMaster"]["blendShapeGroups"];
+    assert_eq!(groups[0]["binds"][0]["index"], 1);
+    let target = &edited["animations"][2]["channels"][0]["target"];
+    let pointer = &target["extensions"]["KHR_animation_pointer"]["pointer"];
+    assert_eq!(pointer, "/nodes/1/weights/1");
+
+    let removed = gltf::write(&asset.with_targets(&[raised()]).unwrap());
+    assert!(
+        removed.left_out.iter().any(|p| p.contains("2 bind(s)")),
+        "{:?}",
+        removed.left_out
+    );
+    assert!(
+        removed.left_out.iter().any(|p| p.contains("pointer")),
+        "{:?}",
+        removed.left_out
+    );
+}
+
+#[test]
+fn objects_of_one_mesh_share_it_until_they_are_edited_differently() {
+    let glb = twins();
+    let mut asset = read(&glb);
+    assert_eq!(asset.objects.len(), 2, "one object for each node");
+    assert!(gltf::write(&asset).bytes == glb, "the file changed");
+
+    // Only the twin gets another target.
+    let rig = &asset.objects[1].rig;
+    let mut targets = rig.targets().to_vec();
+    targets.push(raised());
+    asset.objects[1].rig = rig.with_targets(targets).unwrap();
+    asset.objects[1].rest_weights.push(0.0);
+    let saved = gltf::write(&asset).bytes;
+    let (edited, _) = parts(&saved);
+    let (before, _) = parts(&glb);
+    assert_eq!(edited["meshes"].as_array().unwrap().len(), 2);
+    assert_eq!(edited["meshes"][0], before["meshes"][0]);
+    assert_eq!(
+        (&edited["nodes"][1]["mesh"], &edited["nodes"][5]["mesh"]),
+        (&json!(0), &json!(1))
+    );
+
+    let again = read(&saved);
+    let names = |k: usize| again.objects[k].rig.targets().len();
+    assert_eq!((names(0), names(1)), (1, 2));
+}
+
+#[test]
+fn instances_of_a_table_are_objects_at_their_places() {
+    let mut character = Character::new();
+    let moved = character.accessor("VEC3", 5126, &floats(&[0., 0., 0., 3., 0., 0.]));
+    let node = &mut character.document["nodes"][1];
+    node.as_object_mut().unwrap().remove("skin");
+    node["extensions"] = json!({"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": moved}}});
+    push(
+        &mut character.document["extensionsUsed"],
+        json!("EXT_mesh_gpu_instancing"),
+    );
+
+    let glb = character.glb();
+    let asset = read(&glb);
+    let first = |k: usize| asset.objects[k].rig.neutral().positions()[0];
+    // The node above them doubles all lengths.
+    assert_eq!(first(1) - first(0), DVec3::X * 6.0);
+    assert!(gltf::write(&asset).bytes == glb, "the file changed");
+}
+
+#[test]
+fn new_faces_replace_the_primitives_and_nothing_else() {
+    let mut character = Character::new();
+    // The second triangle has no area.
+    let indices = character.document["meshes"][0]["primitives"][0]["indices"].clone();
+    let accessor = &character.document["accessors"][indices.as_u64().unwrap() as usize];
+    let view = accessor["bufferView"].as_u64().unwrap() as usize;
+    let start = character.document["bufferViews"][view]["byteOffset"]
+        .as_u64()
+        .unwrap() as usize;
+    character.binary[start + 6..start + 12].copy_from_slice(&[0, 0, 2, 0, 2, 0]);
+    let glb = character.glb();
+
+    let repaired = read(&glb).repaired(&RepairKind::ALL).unwrap();
+    assert_eq!(repaired.asset.objects[0].rig.neutral().face_count(), 1);
+    let saved = gltf::write(&repaired.asset);
+    let (edited, _) = parts(&saved.bytes);
+    let (before, _) = parts(&glb);
+    assert_eq!(untouched(&edited), untouched(&before));
+    assert_eq!(edited["animations"], before["animations"]);
+    let primitive = &edited["meshes"][0]["primitives"][0];
+    assert_eq!(primitive["extras"], json!({"part": "front"}));
+    assert_eq!(primitive["material"], 0);
+    assert_eq!(edited["meshes"][0]["extras"]["studio"], "keeps this");
+    assert_eq!(saved.left_out.len(), 1, "{:?}", saved.left_out);
+    assert!(
+        saved.left_out[0].contains("TANGENT"),
+        "{:?}",
+        saved.left_out
+    );
+
+    let again = read(&saved.bytes);
+    let object = &again.objects[0];
+    assert_eq!(object.rig.neutral().face_count(), 1);
+    assert_eq!(object.skin, repaired.asset.objects[0].skin);
+    assert_eq!(again.target_names(), ["smile"]);
+    assert_eq!(again.clips.len(), 2);
+}
+
+#[test]
+fn a_chunk_of_another_kind_stays() {
+    let mut glb = Character::new().glb();
+    glb.extend(8_u32.to_le_bytes());
+    glb.extend(b"MOREkept too");
+    let total = (glb.len() as u32).to_le_bytes();
+    glb[8..12].copy_from_slice(&total);
+    let mut asset = read(&glb);
+    asset.objects[0].rest_weights = vec![0.5];
+    assert!(gltf::write(&asset).bytes.ends_with(b"MOREkept too"));
+}
+
+#[test]
+fn a_new_target_turns_the_tangents_if_those_of_the_file_do() {
+    let mut character = Character::new();
+    let still = character.accessor("VEC3", 5126, &floats(&[0.0; 12]));
+    character.document["meshes"][0]["primitives"][0]["targets"][0]["TANGENT"] = json!(still);
+    let asset = read(&character.glb());
+    let mut targets = asset.rig().unwrap().targets().to_vec();
+    // Half a turn about the axis of V is a shear here: x goes up by its length, so that the tangent
+    // points at 45 degrees.
+    let lifted = [Vec3::ZERO, Vec3::Z * 2.0, Vec3::Z * 2.0, Vec3::ZERO];
+    targets.push(Target::from_dense("tilt", lifted));
+    let saved = gltf::write(&asset.with_targets(&targets).unwrap());
+    let (edited, binary) = parts(&saved.bytes);
+    let target = &edited["meshes"][0]["primitives"][0]["targets"][1];
+    let accessor = &edited["accessors"][target["TANGENT"].as_u64().unwrap() as usize];
+    let view = &edited["bufferViews"][accessor["bufferView"].as_u64().unwrap() as usize];
+    let start = view["byteOffset"].as_u64().unwrap_or(0) as usize;
+    let number = |k: usize| {
+        let at = start + 4 * k;
+        f32::from_le_bytes(binary[at..at + 4].try_into().unwrap())
+    };
+    let half = std::f32::consts::FRAC_1_SQRT_2;
+    for (k, expected) in [half - 1.0, 0.0, half].into_iter().enumerate() {
+        assert!((number(k) - expected).abs() < 1e-6, "{k}: {}", number(k));
+    }
+}
+
+#[test]
+fn what_a_new_document_cannot_hold_is_listed() {
+    let asset = read(&Character::new().glb());
+    let flat = asset.posed(asset.mesh().unwrap().positions()).unwrap();
+    let left_out = gltf::write(&flat).left_out.join("; ");
+    for phrase in [
+        "1 camera(s)",
+        "1 light(s)",
+        "1 node(s) without a mesh",
+        "'VRMC_vrm'",
+        "1 animation(s) of other things",
+        "the extras of 1 scene(s)",
+        "the extras of 2 node(s)",
+        "tangents",
+    ] {
+        assert!(left_out.contains(phrase), "{phrase}: {left_out}");
+    }
+    let other = pliant_io::obj::write(&asset).left_out.join("; ");
+    assert!(other.contains("1 camera(s)"), "{other}");
+}
+
+#[test]
+fn files_beside_a_document_stay_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut character = Character::new();
+    let image = b"\x89PNG\r\n\x1a\n in a file";
+    std::fs::create_dir(folder.path().join("pictures")).unwrap();
+    std::fs::write(folder.path().join("pictures/face.png"), image).unwrap();
+    std::fs::write(folder.path().join("body.bin"), &character.binary).unwrap();
+    character.document["images"] = json!([{"uri": "pictures/face.png"}]);
+    character.document["buffers"] =
+        json!([{"uri": "body.bin", "byteLength": character.binary.len()}]);
+    let source = folder.path().join("character.gltf");
+    std::fs::write(&source, character.document.to_string()).unwrap();
+
+    let asset = load(source.to_str().unwrap(), &LoadOptions::default()).unwrap();
+    let targets = [asset.rig().unwrap().targets().to_vec(), vec![raised()]].concat();
+    let edited = asset.with_targets(&targets).unwrap();
+
+    // In another folder, all files come with it.
+    let other = tempfile::tempdir().unwrap();
+    pliant_io::save(&edited, other.path().join("raised.gltf")).unwrap();
+    assert_eq!(
+        std::fs::read(other.path().join("pictures/face.png")).unwrap(),
+        image
+    );
+    let again = load(
+        other.path().join("raised.gltf").to_str().unwrap(),
+        &LoadOptions::default(),
+    );
+    assert_eq!(again.unwrap().target_names(), ["smile", "raise"]);
+
+    // In the same folder, the buffer of the first file stays as it is.
+    pliant_io::save(&edited, folder.path().join("raised.gltf")).unwrap();
+    assert_eq!(
+        std::fs::read(folder.path().join("body.bin")).unwrap(),
+        character.binary
+    );
+    let text = std::fs::read_to_string(folder.path().join("raised.gltf")).unwrap();
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document["buffers"][0]["uri"], "raised_body.bin");
+    assert_eq!(document["images"][0]["uri"], "pictures/face.png");
 }
 
 fn data(name: &str) -> Option<PathBuf> {

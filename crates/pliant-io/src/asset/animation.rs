@@ -6,7 +6,7 @@
 use pliant_mesh::glam::{DAffine3, DVec3};
 use pliant_rig::{Clip, WeightTrack};
 
-use crate::{Object, ReadError, SkinTrack};
+use crate::{Object, ReadError, SkinBinding, SkinTrack};
 
 /// A named clip of an asset: how each of its objects moves.
 #[derive(Debug, Clone)]
@@ -89,7 +89,7 @@ impl Animation {
     pub fn positions(&self, index: usize, object: &Object, frame: usize) -> Vec<DVec3> {
         let mut motions = self.motions.iter().filter(|m| m.object == index);
         match motions.next() {
-            None => object.rig.neutral().positions().to_vec(),
+            None => object.resting_positions(),
             Some(motion) => motion.positions(object, frame, self.time_secs(frame)),
         }
     }
@@ -159,17 +159,55 @@ impl Motion {
         frame: usize,
         time_secs: f64,
     ) -> Vec<DVec3> {
-        let mut positions = match &self.shape {
-            Shape::Rest => object.rig.neutral().positions().to_vec(),
+        let shape = self.own_shape(object, frame, time_secs);
+        match self.joints(object, frame) {
+            Some((binding, motions)) => binding.skin.blend(&shape, motions),
+            None => shape,
+        }
+    }
+
+    /// The positions before joints and the placement move them.
+    pub(crate) fn own_shape(&self, object: &Object, frame: usize, time_secs: f64) -> Vec<DVec3> {
+        match &self.shape {
+            Shape::Rest => object.rig.evaluate(&object.rest_weights),
             Shape::Points(frames) => frames[frame].clone(),
             Shape::Weights(track) => object.rig.evaluate(&track.at(time_secs)),
-        };
-
-        if let Some(track) = &self.skin {
-            positions = track.positions(&positions, frame);
         }
+    }
 
-        positions
+    /// The joints that move the shape in a frame, with their motions. Frames of positions without a
+    /// track of joints are where they should be.
+    pub(super) fn joints<'a>(
+        &'a self,
+        object: &'a Object,
+        frame: usize,
+    ) -> Option<(&'a SkinBinding, &'a [DAffine3])> {
+        match (&self.skin, &self.shape) {
+            (Some(track), _) => Some((&track.binding, &track.motions[frame])),
+            (None, Shape::Points(_)) => None,
+            (None, _) => object.rest_motions(),
+        }
+    }
+
+    /// The motion of each vertex in a frame, from its shape to where it is seen; `None` if all stay.
+    pub(crate) fn vertex_motions(
+        &self,
+        object: &Object,
+        frame: usize,
+        time_secs: f64,
+    ) -> Option<Vec<DAffine3>> {
+        let joints = self.joints(object, frame);
+        let placement = self.placement.as_ref().map(|track| track.at(time_secs));
+        let mut motions = match joints {
+            Some((binding, motions)) => binding.skin.vertex_motions(motions),
+            None => vec![DAffine3::IDENTITY; placement.map_or(0, |_| object.vertex_count())],
+        };
+        if let Some(placement) = placement {
+            for motion in &mut motions {
+                *motion = placement * *motion;
+            }
+        }
+        (!motions.is_empty()).then_some(motions)
     }
 
     fn check(&self, object: &Object, frame_count: usize) -> Result<(), String> {

@@ -254,6 +254,46 @@ impl Asset {
     }
 }
 
+/// A distinct file name for each image of an asset.
+pub(crate) fn image_file_names(asset: &Asset) -> Vec<String> {
+    let mut taken = std::collections::HashSet::new();
+    let mut names = Vec::with_capacity(asset.images.len());
+    for (k, image) in asset.images.iter().enumerate() {
+        let own = image.uri.rsplit(['/', '\\']).next().unwrap_or_default();
+        let mut name = if own.is_empty() {
+            let stem = plain_file_name(&image.name);
+            let stem = if stem.is_empty() {
+                "image".into()
+            } else {
+                stem
+            };
+            let ending = format!(".{}", image.ending());
+            format!("{}{ending}", stem.strip_suffix(&ending).unwrap_or(&stem))
+        } else {
+            plain_file_name(own)
+        };
+        if !taken.insert(name.to_lowercase()) {
+            name = format!("{k}_{name}");
+            taken.insert(name.to_lowercase());
+        }
+        names.push(name);
+    }
+    names
+}
+
+/// A name that every file system takes.
+pub(crate) fn plain_file_name(name: &str) -> String {
+    name.chars()
+        .map(|c| {
+            if c.is_control() || "/\\:*?\"<>|".contains(c) {
+                '_'
+            } else {
+                c
+            }
+        })
+        .collect()
+}
+
 /// The media type of an image by its first bytes.
 pub(crate) fn media_type_of(bytes: &[u8]) -> Option<&'static str> {
     let starts = |magic: &[u8]| bytes.starts_with(magic);

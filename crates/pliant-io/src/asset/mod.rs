@@ -9,11 +9,15 @@
 //! |---|---|
 //! | `object` | one mesh with its targets, skin and storage order |
 //! | `animation` | a clip as files store it: shape, skin and placement of each object |
+//! | `character_pose` | a frame or the rest pose, in which sliders still act |
 //! | `material` | materials, textures and image files |
 //! | `merge` | all objects as one mesh or rig; one part of an asset |
 //! | `validation` | checks that everything fits together and is finite |
 //! | `point_clip`, `weight_clip`, `skin_clip` | an asset with a new clip |
+//! | `shape_clip` | clips of few shapes with weights instead of frames |
 //! | `skeleton_sharing` | motions that nodes can play; objects that follow the same joints |
+//! | `performance` | the weight curves of a clip as a performance |
+//! | `played` | an asset with the clip of a performance |
 //! | `repair` | vertex orders, twins, degenerate faces, orientations, components |
 //! | `retarget` | an asset with other targets |
 //! | `flat_rigs` | an asset with in-betweens and combinations as targets |
@@ -22,14 +26,18 @@
 //! | `space` | an asset in another unit and with another up axis |
 
 mod animation;
+mod character_pose;
 mod flat_rigs;
 mod length;
 mod material;
 mod merge;
 mod object;
+mod performance;
+mod played;
 mod point_clip;
 mod repair;
 mod retarget;
+mod shape_clip;
 mod skeleton_sharing;
 mod skin_clip;
 mod space;
@@ -41,15 +49,17 @@ use std::sync::Arc;
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
-use pliant_rig::{Clip, Rig, RigError};
+use pliant_rig::{Clip, Preset, Rig, RigError};
 
 pub use self::animation::{Animation, Motion, PlacementTrack, Shape};
+pub use self::character_pose::CharacterPose;
 pub use self::material::{
     AlphaMode, ImageFile, Material, Texture, UvTransform, VertexColorUse, Wrap,
 };
-pub(crate) use self::material::{distinct_names, media_type_of};
+pub(crate) use self::material::{distinct_names, image_file_names, media_type_of, plain_file_name};
 pub(crate) use self::merge::check_file_order;
 pub use self::object::Object;
+pub use self::played::{HeadUse, PlayOptions, Played};
 pub use self::repair::{Repair, RepairKind, RepairedAsset};
 pub use self::retarget::MappedRig;
 pub(crate) use self::retarget::restricted;
@@ -74,6 +84,8 @@ pub struct Asset {
     pub materials: Vec<Material>,
     /// The images that textures show.
     pub images: Vec<ImageFile>,
+    /// Weights of several sliders under one name: the expressions of a VRM avatar.
+    pub presets: Vec<Preset>,
     /// The axis that points up. Positions are as in the file, whichever axis it is;
     /// [`Asset::in_space`] converts.
     pub up_axis: UpAxis,
@@ -81,9 +93,14 @@ pub struct Asset {
     pub meters_per_unit: Option<f64>,
     /// What the reader skipped, corrected or found suspicious, one sentence each.
     pub warnings: Vec<String>,
+    /// What its file holds besides, one phrase each: cameras, lights, properties of other programs. A
+    /// save that edits the file keeps it, any other save lists it as left out.
+    pub other_content: Vec<String>,
     /// The name of the clip that stands for the asset where it has several: the one that was made
     /// last.
     pub main_clip: Option<String>,
+    /// Whether glTF stores targets without normals.
+    pub(crate) plain_targets: bool,
     /// Whether clips of the original file that are not in `clips` stay in it.
     pub(crate) keeps_original_clips: bool,
     /// The file it was read from, if a save in the same format edits that file.
@@ -135,6 +152,16 @@ impl Asset {
         }
 
         Ok(pruned)
+    }
+
+    /// The same asset, whose targets and frames glTF stores without normals: about half the size, for
+    /// viewers that compute normals.
+    #[must_use]
+    pub fn without_target_normals(&self) -> Self {
+        Self {
+            plain_targets: true,
+            ..self.clone()
+        }
     }
 
     /// The same asset with its vertices, in the order of the whole file, at `positions`; without

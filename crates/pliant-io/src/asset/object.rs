@@ -71,12 +71,17 @@ impl Object {
     #[must_use]
     pub fn resting_positions(&self) -> Vec<DVec3> {
         let shape = self.rig.evaluate(&self.rest_weights);
-        match (&self.skin, &self.rest_joints) {
-            (Some(binding), Some(joints)) if joints.len() == binding.skin.bone_count() => {
-                binding.skin.blend(&shape, joints)
-            }
-            _ => shape,
+        match self.rest_motions() {
+            Some((binding, motions)) => binding.skin.blend(&shape, motions),
+            None => shape,
         }
+    }
+
+    /// Its joints and their motions from the bind pose, if the file rests in another pose.
+    pub(crate) fn rest_motions(&self) -> Option<(&SkinBinding, &[DAffine3])> {
+        let binding = self.fitting_skin()?;
+        let motions = self.rest_joints.as_deref()?;
+        (motions.len() == binding.skin.bone_count()).then_some((binding, motions))
     }
 
     /// The object at other positions, without targets and skin.

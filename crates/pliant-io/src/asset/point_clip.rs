@@ -1,9 +1,11 @@
 //! An asset with a new clip of positions, split into its objects.
 
-use pliant_mesh::glam::DVec3;
-use pliant_rig::RigError;
+use std::sync::Arc;
 
-use crate::{Animation, Asset, IoError, Motion, Shape};
+use pliant_mesh::glam::{DAffine3, DVec3};
+use pliant_rig::{RigError, inverse_linear_part};
+
+use crate::{Animation, Asset, IoError, Motion, Object, Shape, SkinTrack};
 
 impl Asset {
     /// The same asset with `animation` as its only clip, in which the vertices, in the order of the
@@ -34,9 +36,21 @@ impl Asset {
             for frame in frames {
                 own.push(indices.iter().map(|&v| frame[v as usize]).collect());
             }
-            animation
-                .motions
-                .push(Motion::new(object, Shape::Points(own)));
+            if is_still(&self.objects[object], &own) {
+                continue;
+            }
+            let mut motion = Motion::new(object, Shape::Points(own));
+            if self.original.is_some() {
+                motion = before_joints(&self.objects[object], motion);
+            }
+            animation.motions.push(motion);
+        }
+
+        // A clip in which nothing moves keeps its frames with the first object.
+        if animation.motions.is_empty() && !self.objects.is_empty() {
+            let rest = self.objects[0].rig.neutral().positions().to_vec();
+            let own = vec![rest; frames.len()];
+            animation.motions = vec![Motion::new(0, Shape::Points(own))];
         }
 
         let moved = self.with_new_clip(animation);
@@ -63,6 +77,50 @@ impl Asset {
         bare.original = None;
         Ok(bare)
     }
+}
+
+/// The motion of an object whose file rests in another pose than its bind pose: its frames are stored in
+/// the bind pose, and the joints at rest move them to where they should be. The file keeps its skin.
+fn before_joints(object: &Object, motion: Motion) -> Motion {
+    let (Some((binding, rest)), Shape::Points(frames)) = (object.rest_motions(), &motion.shape)
+    else {
+        return motion;
+    };
+
+    let mut inverses = Vec::with_capacity(object.vertex_count());
+    for vertex in binding.skin.vertex_motions(rest) {
+        // Where joints collapse the surface, nothing leads back.
+        let Some(linear) = inverse_linear_part(&vertex) else {
+            return motion;
+        };
+        let translation = -(linear * vertex.translation);
+        inverses.push(DAffine3::from_mat3_translation(linear, translation));
+    }
+
+    let mut stored = Vec::with_capacity(frames.len());
+    for frame in frames {
+        let pairs = inverses.iter().zip(frame);
+        stored.push(
+            pairs
+                .map(|(inverse, p)| inverse.transform_point3(*p))
+                .collect(),
+        );
+    }
+    Motion {
+        skin: Some(SkinTrack {
+            binding: binding.clone(),
+            motions: Arc::new(vec![rest.to_vec(); frames.len()]),
+        }),
+        shape: Shape::Points(stored),
+        ..motion
+    }
+}
+
+/// Whether an object stays at its neutral in all frames, so that a clip need not say so.
+fn is_still(object: &Object, frames: &[Vec<DVec3>]) -> bool {
+    let neutral = object.rig.neutral().positions();
+    let rests = object.skin.is_none() && object.rest_weights.iter().all(|w| *w == 0.0);
+    rests && !frames.is_empty() && frames.iter().all(|frame| frame == neutral)
 }
 
 #[cfg(test)]

@@ -78,7 +78,10 @@ impl Asset {
             (a, b) => a.is_none() && b.is_none(),
         };
 
-        skeleton(a).zip(skeleton(b)).is_some_and(same) && self.clips.iter().all(move_alike)
+        let rest = |object: usize| self.objects[object].rest_motions().map(|(_, rest)| rest);
+        skeleton(a).zip(skeleton(b)).is_some_and(same)
+            && rest(a) == rest(b)
+            && self.clips.iter().all(move_alike)
     }
 }
 

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use pliant_mesh::Mesh;
+use pliant_mesh::glam::DAffine3;
+use pliant_rig::Slider;
 
-use crate::{Asset, Shape, UpAxis};
+use crate::{Asset, Object, Shape, UpAxis};
 
 /// An asset as the bytes of a file.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -56,6 +58,10 @@ pub struct Capabilities {
     pub targets: bool,
     /// In-betweens of targets.
     pub in_betweens: bool,
+    /// Combinations of sliders.
+    pub combinations: bool,
+    /// Limits, locks, groups and other settings of sliders.
+    pub slider_settings: bool,
     /// Rest weights other than zero.
     pub rest_weights: bool,
     /// How many clips.
@@ -64,6 +70,8 @@ pub struct Capabilities {
     pub weight_tracks: bool,
     /// Skins; if false, clips store positions.
     pub skins: bool,
+    /// A rest pose of joints other than the bind pose.
+    pub rest_pose: bool,
     /// Names of frames.
     pub frame_names: bool,
     /// The up axis.
@@ -85,17 +93,27 @@ impl Capabilities {
         smoothing: true,
         targets: true,
         in_betweens: true,
+        combinations: true,
+        slider_settings: true,
         rest_weights: true,
         clips: usize::MAX,
         weight_tracks: true,
         skins: true,
+        rest_pose: true,
         frame_names: true,
         up_axes: UpAxes::Any,
     };
 
-    /// Lists what `asset` has and the format cannot store.
+    /// Lists what `asset` has and the format cannot store, and what else was in its file.
     #[must_use]
     pub fn left_out_of(&self, asset: &Asset) -> Vec<String> {
+        let mut phrases = self.losses_of(asset);
+        phrases.extend(asset.other_content.iter().cloned());
+        phrases
+    }
+
+    /// Lists what `asset` itself has and the format cannot store.
+    pub(crate) fn losses_of(&self, asset: &Asset) -> Vec<String> {
         let mut lost = Losses::default();
         self.mesh_losses(asset, &mut lost);
         self.label_losses(asset, &mut lost);
@@ -105,6 +123,9 @@ impl Capabilities {
         let mut phrases = lost.phrases;
         phrases.extend(clips_left_out(asset, self.clips));
         phrases.extend(self.space_left_out(asset));
+        if self.skins && !self.rest_pose {
+            phrases.extend(rest_pose_left_out(asset));
+        }
         phrases
     }
 
@@ -169,6 +190,24 @@ impl Capabilities {
         let targets = asset.objects.iter().flat_map(|o| o.rig.targets());
         let in_betweens = targets.map(|target| target.in_betweens.len()).sum();
         lost.add_unless(self.in_betweens, in_betweens, "in-between(s)");
+
+        let combinations = asset.objects.iter().map(|o| o.rig.combinations().len());
+        lost.add_unless(
+            self.combinations,
+            combinations.sum(),
+            "combination(s) of sliders (their shapes are lost)",
+        );
+        let sliders = asset.objects.iter().flat_map(|o| o.rig.sliders());
+        let set = sliders.filter(|slider| **slider != Slider::default());
+        let groups = asset.objects.iter().map(|o| o.rig.groups().len());
+        let pairs = asset.objects.iter().map(|o| o.rig.exclusive_pairs().len());
+        for (count, what) in [
+            (set.count(), "slider(s) with limits, locks or smooth paths"),
+            (groups.sum(), "group(s) of sliders"),
+            (pairs.sum(), "exclusive pair(s) of sliders"),
+        ] {
+            lost.add_unless(self.slider_settings, count, what);
+        }
 
         let weights = asset.objects.iter().flat_map(|o| &o.rest_weights);
         lost.add_unless(
@@ -245,6 +284,17 @@ fn meshes(asset: &Asset) -> impl Iterator<Item = &Mesh> {
 /// The greatest count over all meshes.
 fn greatest(asset: &Asset, count: impl Fn(&Mesh) -> usize) -> usize {
     meshes(asset).map(count).max().unwrap_or(0)
+}
+
+/// Joints that rest in another pose than the bind pose.
+fn rest_pose_left_out(asset: &Asset) -> Option<String> {
+    let rests_elsewhere = |object: &&Object| {
+        let joints = object.rest_motions().map(|(_, motions)| motions);
+        let mut joints = joints.unwrap_or_default().iter();
+        joints.any(|motion| !motion.abs_diff_eq(DAffine3::IDENTITY, 1e-6))
+    };
+    let count = asset.objects.iter().filter(rests_elsewhere).count();
+    (count > 0).then(|| format!("the rest pose of {count} object(s) (they rest in the bind pose)"))
 }
 
 /// The clips after the first `stored` ones, by name.

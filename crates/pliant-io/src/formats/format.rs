@@ -7,8 +7,8 @@
 use std::path::Path;
 
 use crate::{
-    Asset, EncodedAsset, FileProvider, IoError, ReadError, alembic, fbx, gltf, npy, obj, off, ply,
-    point_cache, stl, usda,
+    Asset, EncodedAsset, FileProvider, IoError, ReadError, alembic, fbx, gltf, maya_cache, npy,
+    obj, off, ply, point_cache, stl, usda,
 };
 
 /// A file format, recognised by the ending of the file name.
@@ -43,6 +43,8 @@ pub enum Format {
     Mdd,
     /// The point cache of 3ds Max and Blender.
     Pc2,
+    /// Maya's geometry cache, `.mcx` and `.mc`.
+    MayaCache,
     /// A NumPy array; read only as the second file of a pair.
     Npy,
     /// A MakeHuman target; read only as the second file of a pair.
@@ -71,7 +73,7 @@ pub(crate) type Writer = fn(&Asset) -> Result<EncodedAsset, IoError>;
 
 impl Format {
     /// Every format, in the order in which messages list them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Obj,
         Self::Glb,
         Self::Gltf,
@@ -86,6 +88,7 @@ impl Format {
         Self::Off,
         Self::Mdd,
         Self::Pc2,
+        Self::MayaCache,
         Self::Npy,
         Self::Target,
     ];
@@ -108,6 +111,7 @@ impl Format {
             Self::Stl => "stl",
             Self::Mdd => "mdd",
             Self::Pc2 => "pc2",
+            Self::MayaCache => "mcx",
             Self::Npy => "npy",
             Self::Target => "target",
         }
@@ -119,6 +123,9 @@ impl Format {
         let ending = path.extension()?.to_str()?;
         if ending.eq_ignore_ascii_case("vrm") {
             return Some(Self::Glb); // A VRM avatar is a GLB with extensions.
+        }
+        if ending.eq_ignore_ascii_case("mc") {
+            return Some(Self::MayaCache); // The form with 32-bit sizes.
         }
         Self::ALL
             .into_iter()
@@ -198,6 +205,7 @@ impl Format {
             Self::Alembic => Some(|bytes, _| Ok(alembic::read(bytes)?)),
             Self::Mdd => Some(|bytes, _| Ok(point_cache::read_mdd(bytes)?)),
             Self::Pc2 => Some(|bytes, _| Ok(point_cache::read_pc2(bytes)?)),
+            Self::MayaCache => Some(|bytes, _| Ok(maya_cache::read(bytes)?)),
             _ => None,
         }
     }

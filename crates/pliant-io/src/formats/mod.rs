@@ -11,10 +11,11 @@
 //! | `gltf`, `fbx`, `usd` | scenes: objects, targets, skins, clips |
 //! | `alembic` | scenes: objects and point animations |
 //! | `obj`, `ply`, `stl`, `off` | meshes |
-//! | `point_cache` | frames of positions: MDD, PC2 |
+//! | `point_cache`, `maya_cache` | frames of positions: MDD, PC2; `.mc`, `.mcx` |
 //! | `npy` | NumPy arrays |
 //! | `target_file` | MakeHuman targets |
-//! | `markers` | motion-capture markers: C3D, BVH, CSV |
+//! | `markers` | motion-capture markers: C3D, BVH, TRC, CSV |
+//! | `performance` | channels over time: Live Link Face and other tables, JSON |
 
 pub mod alembic;
 mod capabilities;
@@ -23,9 +24,11 @@ pub mod fbx;
 mod format;
 pub mod gltf;
 pub mod markers;
+pub mod maya_cache;
 pub mod npy;
 pub mod obj;
 pub mod off;
+pub mod performance;
 pub mod ply;
 pub mod point_cache;
 pub mod stl;

@@ -7,8 +7,8 @@ use pliant_rig::Target;
 
 use super::{load_file, pair};
 use crate::file_names::stem;
-use crate::files::list_folder;
-use crate::{Asset, IoError, ReadError, read_file, target_file};
+use crate::files::{is_folder, list_folder, read_regular_file};
+use crate::{Asset, IoError, ReadError, target_file};
 
 /// A folder of OBJs: the file named `neutral`, and the others as targets with the names of their
 /// files.
@@ -115,9 +115,14 @@ fn target_of(file: &Path, rest: &Mesh, warnings: &mut Vec<String>) -> Result<Tar
     Ok(Target::from_dense(stem(file), deltas))
 }
 
-/// A folder of `.target` files, or one such file, over `vertex_count` vertices.
-pub(super) fn makehuman_targets(path: &Path, vertex_count: usize) -> Result<Vec<Target>, IoError> {
-    let files = if path.is_dir() {
+/// A folder of `.target` files, or one such file, over `vertex_count` vertices. Empty targets give
+/// warnings.
+pub(super) fn makehuman_targets(
+    path: &Path,
+    vertex_count: usize,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<Target>, IoError> {
+    let files = if is_folder(path) {
         list_folder(path, "target")?
     } else {
         vec![path.to_owned()]
@@ -132,8 +137,13 @@ pub(super) fn makehuman_targets(path: &Path, vertex_count: usize) -> Result<Vec<
 
     let mut targets = Vec::with_capacity(files.len());
     for file in &files {
-        let target = target_file::read(&read_file(file)?, &stem(file), vertex_count)
+        // MakeHuman writes a shape that moves nothing as a file without lines.
+        let bytes = read_regular_file(file)?;
+        let target = target_file::read(&bytes, &stem(file), vertex_count)
             .map_err(|e| e.in_file(file.display().to_string()))?;
+        if target.vertices.is_empty() {
+            warnings.push(format!("{}: the target moves no vertex", file.display()));
+        }
         targets.push(target);
     }
 

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::IoError;
 use crate::file_names::is_bare;
+use crate::files::exists;
 
 /// A parsed locator.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,7 +121,7 @@ impl Parser<'_> {
                 continue;
             }
             let pair = LocatorBase::Pair(self.path(first), self.second(first, second));
-            if matches!(&pair, LocatorBase::Pair(_, second) if second.exists()) {
+            if matches!(&pair, LocatorBase::Pair(_, second) if exists(second)) {
                 return pair;
             }
             incomplete.get_or_insert(pair);
@@ -132,7 +133,7 @@ impl Parser<'_> {
     /// The second file of a pair; a bare name is looked for in the folder of the first file.
     fn second(&self, first: &str, second: &str) -> PathBuf {
         let same_folder = self.path(first).with_file_name(second);
-        if is_bare(Path::new(second)) && (same_folder.exists() || !self.exists(second)) {
+        if is_bare(Path::new(second)) && (exists(&same_folder) || !self.exists(second)) {
             same_folder
         } else {
             self.path(second)
@@ -144,7 +145,7 @@ impl Parser<'_> {
     }
 
     fn exists(&self, text: &str) -> bool {
-        !text.is_empty() && self.path(text).exists()
+        !text.is_empty() && exists(&self.path(text))
     }
 }
 

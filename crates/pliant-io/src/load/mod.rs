@@ -15,7 +15,7 @@ use std::path::Path;
 
 pub use self::locator::{Locator, LocatorBase};
 use crate::file_names::stem;
-use crate::files::FolderFiles;
+use crate::files::{FolderFiles, finish_interrupted_writes, is_folder, require_existing};
 use crate::formats::{ReadFailure, with_repeat_counts, wrong_ending_error};
 use crate::{Asset, Format, IoError, read_file};
 
@@ -94,18 +94,37 @@ impl fmt::Debug for LoadOptions<'_> {
 /// The asset that `locator` names: a file, `file#name`, a pair, a folder, `specimen:NAME`, each
 /// with `@N`.
 pub fn load(locator: &str, options: &LoadOptions<'_>) -> Result<Asset, IoError> {
-    // First the whole asset, then the part, then the frame of the part.
+    let (asset, frame) = load_whole(locator, options)?;
+    match frame {
+        Some(frame) => checked(asset.at_frame(frame)?, options),
+        None => checked(asset, options),
+    }
+}
+
+/// Like [`load`], with a frame `@N` beside the whole asset, so that targets and skins stay.
+/// [`Asset::pose_at`] then gives the pose.
+pub fn load_with_frame(
+    locator: &str,
+    options: &LoadOptions<'_>,
+) -> Result<(Asset, Option<usize>), IoError> {
+    let (asset, frame) = load_whole(locator, options)?;
+    Ok((checked(asset, options)?, frame))
+}
+
+/// The asset and the part of a locator, and its frame beside it.
+fn load_whole(locator: &str, options: &LoadOptions<'_>) -> Result<(Asset, Option<usize>), IoError> {
+    // First the whole asset, then the part, whose clip the frame is of.
     let parsed = Locator::parse(locator, options.folder)?;
     let mut asset = load_base(&parsed.base, options)?;
     asset.check().map_err(|e| e.in_file(asset.display_name()))?;
-
     if let Some(part) = &parsed.part {
         asset = asset.part(part)?;
     }
-    if let Some(frame) = parsed.frame {
-        asset = asset.at_frame(frame)?;
-    }
+    Ok((asset, parsed.frame))
+}
 
+/// The asset without NaN and infinity, and with its warnings counted.
+fn checked(mut asset: Asset, options: &LoadOptions<'_>) -> Result<Asset, IoError> {
     if !options.keeps_not_finite {
         asset.require_finite()?;
     } else if let Some(message) = asset.first_non_finite() {
@@ -119,7 +138,7 @@ pub fn load(locator: &str, options: &LoadOptions<'_>) -> Result<Asset, IoError> 
 fn load_base(base: &LocatorBase, options: &LoadOptions<'_>) -> Result<Asset, IoError> {
     match base {
         LocatorBase::Specimen(name) => load_specimen(name, options),
-        LocatorBase::Path(path) if path.is_dir() => folder::load(
+        LocatorBase::Path(path) if is_folder(path) => folder::load(
             path,
             options.neutral.unwrap_or(LoadOptions::DEFAULT_NEUTRAL),
         ),
@@ -152,7 +171,8 @@ fn load_specimen(name: &str, options: &LoadOptions<'_>) -> Result<Asset, IoError
 /// One file, in the format of its ending.
 fn load_file(path: &Path) -> Result<Asset, IoError> {
     // A missing file is reported before an unknown ending.
-    std::fs::metadata(path).map_err(|e| IoError::reading(path, e))?;
+    require_existing(path)?;
+    finish_interrupted_writes(path);
     let read = Format::reader_for(path)?;
     let bytes = read_file(path)?;
     let source = path.display().to_string();

@@ -15,13 +15,15 @@ use pliant_rig::{Rig, Target};
 use super::{folder, load_file};
 use crate::asset::restricted;
 use crate::file_names::{frame_names_file, names_frames, stem, target_names_file};
+use crate::files::{exists, is_folder, read_regular_file};
 use crate::{Animation, Asset, Format, IoError, Motion, ReadError, Shape, npy, read_file};
 
 /// Adds the content of the file or folder `second` to `base`.
-pub(super) fn load(base: Asset, second: &Path) -> Result<Asset, IoError> {
+pub(super) fn load(mut base: Asset, second: &Path) -> Result<Asset, IoError> {
     let paired = match Format::of(second) {
-        format if second.is_dir() || format == Some(Format::Target) => {
-            let targets = folder::makehuman_targets(second, base.vertex_count())?;
+        format if is_folder(second) || format == Some(Format::Target) => {
+            let count = base.vertex_count();
+            let targets = folder::makehuman_targets(second, count, &mut base.warnings)?;
             with_targets(base, targets)
         }
         Some(Format::Npy) if names_frames(second) => with_frames(base, second),
@@ -128,7 +130,7 @@ fn successive_distances(points: &[DVec3]) -> Vec<f64> {
 }
 
 /// What the second file of a pair can be, for a message.
-const SECOND_FILES: &str = "name after '+' displacements (NAME.npy), frames (NAME.frames.npy), a point cache (.abc, .mdd, .pc2), \
+const SECOND_FILES: &str = "name after '+' displacements (NAME.npy), frames (NAME.frames.npy), a point cache (.abc, .mcx, .mdd, .pc2), \
                             or .target files (one, or a folder of them); for targets as OBJs, name a folder that has them and neutral.obj";
 
 fn with_cache(mut base: Asset, path: &Path) -> Result<Asset, IoError> {
@@ -183,11 +185,11 @@ fn read_names(
     what: &str,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<String>, IoError> {
-    if !path.exists() {
+    if !exists(path) {
         return Ok(Vec::new());
     }
 
-    let bytes = std::fs::read(path).map_err(|e| IoError::reading(path, e))?;
+    let bytes = read_regular_file(path)?;
     let text = String::from_utf8_lossy(&bytes);
     // Empty lines are not names.
     let names: Vec<String> = text

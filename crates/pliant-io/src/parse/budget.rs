@@ -25,10 +25,11 @@ impl Budget {
         Self::new(bytes, 16, 3_000_000)
     }
 
-    /// For a file whose arrays are read as they are. Chosen: 8 MiB as `f64` for any file, and 4
-    /// numbers for each of its bytes. A valid file reads each byte about once, and stays below 1.
+    /// For a file whose arrays are read as they are. Chosen: 128 MiB as `f64` for any file, because
+    /// meshes may share arrays (the spheres of a material chart need 6 million numbers from 240 kB),
+    /// and 4 numbers for each of its bytes. Most files read each byte about once.
     pub(crate) fn of_arrays(bytes: usize) -> Self {
-        Self::new(bytes, 4, 1 << 20)
+        Self::new(bytes, 4, 1 << 24)
     }
 
     fn new(bytes: usize, per_byte: usize, free: usize) -> Self {
@@ -84,7 +85,7 @@ mod tests {
     #[test]
     fn spending_reduces_the_budget_and_more_bytes_increase_it() {
         let budget = Budget::of_arrays(10);
-        let all = (1 << 20) + 40;
+        let all = (1 << 24) + 40;
         assert!(budget.try_spend(all - 1) && !budget.try_spend(2));
         assert!(
             budget

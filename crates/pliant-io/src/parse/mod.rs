@@ -4,8 +4,10 @@
 //! |---|---|
 //! | `text` | lines, words and numbers of text formats |
 //! | `binary` | a cursor over the bytes of binary formats |
+//! | `json` | what is wrong with a JSON text |
 //! | `budget` | a bound on the memory that a file may ask for |
 
 pub(crate) mod binary;
 pub(crate) mod budget;
+pub(crate) mod json;
 pub(crate) mod text;

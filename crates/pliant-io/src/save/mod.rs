@@ -2,8 +2,10 @@
 //!
 //! | module | concept |
 //! |---|---|
+//! | `beside` | the files beside a file: materials, images, buffers |
 //! | `pair` | a mesh file and an array with its targets or frames |
 
+mod beside;
 mod pair;
 
 use std::path::{Path, PathBuf};
@@ -59,7 +61,8 @@ pub fn plan_save(asset: &Asset, path: impl AsRef<Path>) -> Result<SavePlan, IoEr
 
 /// The asset in one file, and the files that it refers to.
 fn encode(asset: &Asset, path: &Path) -> Result<SavePlan, IoError> {
-    let encoded = Format::writer_for(path)?(asset)?;
+    let mut encoded = Format::writer_for(path)?(asset)?;
+    beside::avoid_other_files(&mut encoded, path);
     let mut files = vec![(path.to_owned(), encoded.bytes)];
     for (name, bytes) in encoded.sidecar_files {
         files.push((path.with_file_name(name), bytes));

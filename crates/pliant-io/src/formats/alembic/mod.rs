@@ -11,8 +11,8 @@
 //!
 //! **Departures.** Positions are those of the scene. A mesh `NAMEShape` below a transform `NAME`
 //! has the path of the transform. Face sets are materials. Subdivision surfaces are read as their
-//! control meshes; curves, points, cameras and instances are not read, with a warning. Files in the
-//! older HDF5 container are declined. Alembic stores no rest pose, no clip name and no vertex order
+//! control meshes; instances are objects of their own; curves, points and cameras are not read,
+//! with a warning. Files in the older HDF5 container are declined. Alembic stores no rest pose, no clip name and no vertex order
 //! over several meshes: the writer adds them as properties that other programs ignore. Object
 //! digests are MurmurHash3, where the library uses SpookyHash; programs only compare them within a
 //! file.

@@ -16,6 +16,7 @@ pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
     let scene = Scene::of(&archive)?;
     let mut asset = Asset {
         warnings: scene.warnings().collect(),
+        other_content: scene.warnings().collect(),
         ..Asset::default()
     };
 

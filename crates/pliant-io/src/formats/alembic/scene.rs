@@ -43,6 +43,8 @@ struct Place<'p> {
     path: &'p str,
     depth: usize,
     transform: Option<usize>,
+    /// Whether it is in an instance, whose objects occur more than once.
+    repeats: bool,
 }
 
 impl<'a> Scene<'a> {
@@ -52,6 +54,7 @@ impl<'a> Scene<'a> {
             path: "",
             depth: 0,
             transform: None,
+            repeats: false,
         };
         scene.visit_children(archive, archive.top, root)?;
         Ok(scene)
@@ -70,12 +73,8 @@ impl<'a> Scene<'a> {
         group: Group<'a>,
         above: Place<'_>,
     ) -> Result<(), ReadError> {
-        if above.depth > GREATEST_DEPTH {
-            return Err(ReadError::whole(format!(
-                "the objects are nested more than {GREATEST_DEPTH} deep; the file is damaged, export it again"
-            )));
-        }
-        if group.position() != 0 && !self.visited.insert(group.position()) {
+        require_depth(above)?;
+        if group.position() != 0 && !above.repeats && !self.visited.insert(group.position()) {
             return Err(ReadError::byte(
                 group.position(),
                 "an object is its own parent or has two parents; the file is damaged, export it again",
@@ -106,8 +105,8 @@ impl<'a> Scene<'a> {
         {
             self.skip("object(s) are hidden in the file, but are read as visible");
         }
-        if find(&properties, ".instanceSource").is_some() {
-            self.skip("instance(s) of other objects are not read");
+        if let Some(source) = find(&properties, ".instanceSource") {
+            return self.visit_instance(archive, object, source, above);
         }
 
         let schema = metadata_value(&object.metadata, "schema").unwrap_or_default();
@@ -137,6 +136,47 @@ impl<'a> Scene<'a> {
         }
 
         self.visit_children(archive, object.group, place)
+    }
+
+    /// The object that an instance shows, at the place and with the name of the instance.
+    fn visit_instance(
+        &mut self,
+        archive: &Archive<'a>,
+        instance: &ChildObject<'a>,
+        source: &Property<'a>,
+        above: Place<'_>,
+    ) -> Result<(), ReadError> {
+        // An instance may show an instance.
+        let place = Place {
+            depth: above.depth + 1,
+            repeats: true,
+            ..above
+        };
+        require_depth(place)?;
+
+        let text = source.sample(0)?;
+        let text = text.split(|&byte| byte == 0).next().unwrap_or_default();
+        let path = String::from_utf8_lossy(text).into_owned();
+        let mut group = archive.top;
+        let mut shown = None;
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            let children = archive.children(group)?;
+            shown = children.into_iter().find(|child| child.name == name);
+            match &shown {
+                Some(child) => group = child.group,
+                None => break,
+            }
+        }
+
+        let Some(shown) = shown else {
+            self.skip("instance(s) of objects that do not exist are not read");
+            return Ok(());
+        };
+        let shown = ChildObject {
+            name: instance.name.clone(),
+            ..shown
+        };
+        self.visit(archive, &shown, place)
     }
 
     fn skip(&mut self, what: &'static str) {
@@ -172,6 +212,15 @@ impl<'a> Scene<'a> {
         });
         self.visit_children(archive, object.group, place)
     }
+}
+
+fn require_depth(place: Place<'_>) -> Result<(), ReadError> {
+    if place.depth > GREATEST_DEPTH {
+        return Err(ReadError::whole(format!(
+            "the objects are nested more than {GREATEST_DEPTH} deep; the file is damaged, export it again"
+        )));
+    }
+    Ok(())
 }
 
 /// The path of a mesh as that of its transform, if it is named after it: `/a/b/bShape` is `/a/b`.

@@ -436,3 +436,25 @@ fn a_tree_deeper_than_the_limit_is_declined_without_overflow() {
     let error = read(&write(&asset).unwrap().bytes).unwrap_err();
     assert!(error.message.contains("nested more than"), "{error}");
 }
+
+/// A unit cube that Blender exported with two instances, 3 and 6 to the right.
+const INSTANCES: &[u8] = include_bytes!("../../../tests/alembic/instances.abc");
+
+#[test]
+fn instances_are_objects_at_their_places() {
+    let asset = read(INSTANCES).unwrap();
+    assert!(asset.warnings.is_empty(), "{:?}", asset.warnings);
+    asset.check().unwrap();
+
+    let centers = asset.objects.iter().map(|object| {
+        let bounds = object.rig.neutral().bounds().unwrap();
+        assert!((bounds.max - bounds.min).abs_diff_eq(DVec3::ONE, 1e-6));
+        bounds.center()
+    });
+    let mut centers: Vec<f64> = centers.map(|center| center.x).collect();
+    centers.sort_by(f64::total_cmp);
+    assert_eq!(centers.len(), 3);
+    for (found, expected) in centers.iter().zip([0.0, 3.0, 6.0]) {
+        assert!((found - expected).abs() < 1e-6, "{centers:?}");
+    }
+}

@@ -387,7 +387,7 @@ fn a_character_keeps_its_one_skeleton_and_its_weights() {
 }
 
 #[test]
-fn a_clip_without_weights_shows_the_neutral_although_the_file_rests_at_others() {
+fn a_clip_without_weights_plays_an_object_at_its_rest_weights() {
     let asset = character();
     let copy = again(&asset);
     assert_eq!(difference(&asset, &copy), None);

@@ -10,11 +10,16 @@ const BIN: &[u8; 4] = b"BIN\0";
 const HEADER: usize = 12;
 const CHUNK_HEADER: usize = 8;
 
-/// The JSON text of a file and the bytes of its binary chunk.
+/// The JSON text of a file, the bytes of its binary chunk, and its other chunks.
 pub(super) struct Chunks<'a> {
     pub(super) json: &'a [u8],
     pub(super) binary: Option<&'a [u8]>,
+    /// Chunks of kinds that glTF does not define, with their kinds.
+    pub(super) others: Vec<OtherChunk<'a>>,
 }
+
+/// A chunk of another kind: the kind and the content.
+pub(super) type OtherChunk<'a> = (&'a [u8; 4], &'a [u8]);
 
 /// Whether bytes begin as a GLB does.
 pub(super) fn is_glb(bytes: &[u8]) -> bool {
@@ -27,6 +32,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<Chunks<'_>, ReadError> {
         return Ok(Chunks {
             json: bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes),
             binary: None,
+            others: Vec::new(),
         });
     }
     let (Some(version), Some(length)) = (u32_at(bytes, 4), u32_at(bytes, 8)) else {
@@ -50,17 +56,18 @@ pub(super) fn open(bytes: &[u8]) -> Result<Chunks<'_>, ReadError> {
         return Err(ReadError::byte(bytes.len(), message));
     }
 
-    // The first chunk of each kind counts; unknown chunks are skipped.
+    // The first chunk of each kind counts; unknown chunks are kept as they are.
     let bytes = &bytes[..(length as usize).max(HEADER)];
     let mut json = None;
     let mut binary = None;
+    let mut others = Vec::new();
     let mut at = HEADER;
     while at < bytes.len() {
         let (kind, content) = chunk(bytes, at)?;
         match kind {
             JSON => json = json.or(Some(content)),
             BIN => binary = binary.or(Some(content)),
-            _ => {}
+            _ => others.push((kind, content)),
         }
         at += CHUNK_HEADER + content.len();
     }
@@ -72,7 +79,11 @@ pub(super) fn open(bytes: &[u8]) -> Result<Chunks<'_>, ReadError> {
         )
     })?;
 
-    Ok(Chunks { json, binary })
+    Ok(Chunks {
+        json,
+        binary,
+        others,
+    })
 }
 
 /// The kind and the content of the chunk at a byte.
@@ -105,16 +116,16 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
         .map(|b| u32::from_le_bytes(*b))
 }
 
-/// A GLB of the two chunks.
-pub(super) fn pack(mut json: Vec<u8>, mut binary: Vec<u8>) -> Vec<u8> {
+/// A GLB of the two chunks, and others after them.
+pub(super) fn pack(mut json: Vec<u8>, mut binary: Vec<u8>, others: &[OtherChunk<'_>]) -> Vec<u8> {
     // Chunks are padded to four bytes: JSON with spaces, bytes with zeros.
     json.resize(json.len().next_multiple_of(4), b' ');
     binary.resize(binary.len().next_multiple_of(4), 0);
-    let chunks: &[(&[u8; 4], &[u8])] = if binary.is_empty() {
-        &[(JSON, &json)]
-    } else {
-        &[(JSON, &json), (BIN, &binary)]
-    };
+    let mut chunks: Vec<OtherChunk<'_>> = vec![(JSON, &json)];
+    if !binary.is_empty() {
+        chunks.push((BIN, &binary));
+    }
+    chunks.extend(others);
 
     let total = HEADER
         + chunks
@@ -127,7 +138,7 @@ pub(super) fn pack(mut json: Vec<u8>, mut binary: Vec<u8>) -> Vec<u8> {
     bytes.extend_from_slice(&2_u32.to_le_bytes());
     bytes.extend_from_slice(&(total as u32).to_le_bytes());
 
-    for (kind, content) in chunks {
+    for (kind, content) in &chunks {
         bytes.extend_from_slice(&(content.len() as u32).to_le_bytes());
         bytes.extend_from_slice(*kind);
         bytes.extend_from_slice(content);
@@ -224,12 +235,13 @@ mod tests {
 
     #[test]
     fn chunks_are_padded_to_four_bytes() {
-        let file = pack(b"{}".to_vec(), vec![1, 2, 3, 4, 5]);
+        let file = pack(b"{}".to_vec(), vec![1, 2, 3, 4, 5], &[(b"MORE", b"kept")]);
         let parts = open(&file).ok().unwrap();
         assert_eq!(
             (parts.json, parts.binary),
             (&b"{}  "[..], Some(&[1, 2, 3, 4, 5, 0, 0, 0][..]))
         );
         assert_eq!(file.len() % 4, 0);
+        assert_eq!(parts.others, [(b"MORE", &b"kept"[..])]);
     }
 }

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 /// `componentType` of accessors.
@@ -30,6 +30,32 @@ pub(super) const TRIANGLES: u32 = 4;
 
 fn is_zero(number: &usize) -> bool {
     *number == 0
+}
+
+/// A name; some programs write a number.
+fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(match Value::deserialize(deserializer)? {
+        Value::String(name) => Some(name),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    })
+}
+
+/// A text; some programs write a number for the default.
+fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(match Value::deserialize(deserializer)? {
+        Value::String(text) => Some(text),
+        _ => None,
+    })
+}
+
+/// The bounds of an accessor; none if some are missing, as for infinite values.
+fn bounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    let bounds = Vec::<Option<f64>>::deserialize(deserializer)?;
+    Ok(bounds
+        .into_iter()
+        .collect::<Option<_>>()
+        .unwrap_or_default())
 }
 
 /// The whole document.
@@ -70,6 +96,8 @@ pub(super) struct Document {
     pub(super) samplers: Vec<Value>,
     #[serde(default, skip_serializing)]
     pub(super) extras: Value,
+    #[serde(default, skip_serializing)]
+    pub(super) extensions: Value,
 }
 
 /// A scene: its root nodes.
@@ -83,7 +111,11 @@ pub(super) struct Scene {
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Node {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "name",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub(super) name: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) children: Vec<usize>,
@@ -101,6 +133,35 @@ pub(super) struct Node {
     pub(super) scale: Option<[f64; 3]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) weights: Option<Vec<f64>>,
+    #[serde(default, skip_serializing)]
+    pub(super) extensions: NodeExtensions,
+}
+
+/// Extensions of a node.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct NodeExtensions {
+    #[serde(rename = "EXT_mesh_gpu_instancing", default)]
+    pub(super) instances: Option<InstanceTable>,
+    #[serde(rename = "KHR_node_visibility", default)]
+    pub(super) visibility: Option<Visibility>,
+}
+
+/// The instances of the mesh of a node: an accessor for each part of their transforms.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct InstanceTable {
+    #[serde(default)]
+    pub(super) attributes: Attributes,
+}
+
+/// Whether a node and those below it are shown.
+#[derive(Debug, Deserialize)]
+pub(super) struct Visibility {
+    #[serde(default = "shown")]
+    pub(super) visible: bool,
+}
+
+fn shown() -> bool {
+    true
 }
 
 /// A skin: joints and their inverse bind matrices.
@@ -119,7 +180,11 @@ pub(super) struct Skin {
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Mesh {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "name",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub(super) name: Option<String>,
     #[serde(default)]
     pub(super) primitives: Vec<Primitive>,
@@ -145,13 +210,36 @@ pub(super) struct Primitive {
     pub(super) mode: Option<u32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) targets: Vec<Attributes>,
+    #[serde(default, skip_serializing)]
+    pub(super) extensions: PrimitiveExtensions,
+}
+
+/// Extensions of a primitive.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct PrimitiveExtensions {
+    #[serde(rename = "KHR_draco_mesh_compression", default)]
+    pub(super) draco: Option<DracoPrimitive>,
+}
+
+/// Where the compressed vertices and faces of a primitive are.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DracoPrimitive {
+    pub(super) buffer_view: usize,
+    /// The number of each attribute in the compressed stream.
+    #[serde(default)]
+    pub(super) attributes: BTreeMap<String, u32>,
 }
 
 /// An accessor: a typed array in a buffer view.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Accessor {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "name",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub(super) name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) buffer_view: Option<usize>,
@@ -165,9 +253,17 @@ pub(super) struct Accessor {
     pub(super) kind: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) sparse: Option<Sparse>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "bounds",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub(super) min: Vec<f64>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "bounds",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub(super) max: Vec<f64>,
 }
 
@@ -209,7 +305,11 @@ pub(super) struct BufferView {
 /// Extensions of a buffer view.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct ViewExtensions {
-    #[serde(rename = "EXT_meshopt_compression", default)]
+    #[serde(
+        rename = "EXT_meshopt_compression",
+        alias = "KHR_meshopt_compression",
+        default
+    )]
     pub(super) meshopt: Option<CompressedView>,
 }
 
@@ -240,7 +340,11 @@ pub(super) struct Buffer {
 /// An animation: channels and the samplers they use.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(super) struct Animation {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "name",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub(super) name: Option<String>,
     #[serde(default)]
     pub(super) channels: Vec<Channel>,
@@ -270,6 +374,10 @@ pub(super) struct ChannelTarget {
 pub(super) struct Sampler {
     pub(super) input: usize,
     pub(super) output: usize,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "text",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub(super) interpolation: Option<String>,
 }

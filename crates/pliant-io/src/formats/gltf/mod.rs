@@ -13,12 +13,14 @@
 //! `extras` (`docs/gltf-extras.md`). An asset that was read from glTF is written by editing its file.
 //!
 //! **Source.** The Khronos Group, "glTF 2.0 Specification", 2.0.1 (2021); extensions
-//! `KHR_mesh_quantization` and `EXT_meshopt_compression` for reading.
+//! `KHR_mesh_quantization`, `EXT_meshopt_compression`, `KHR_meshopt_compression`,
+//! `EXT_mesh_gpu_instancing` and `KHR_node_visibility` for reading.
 //!
 //! **Departures.** The document is parsed with types of this crate. They accept what the published
 //! schema accepts and reject only what cannot be used; other readers reject a whole file for a part
 //! that nobody needs. Every size is checked against the available bytes before memory is allocated.
-//! A mesh that several nodes show is read at the first node only. Cameras, lights and
+//! A mesh that several nodes show becomes an object for each of them, and stays one mesh in an edited
+//! file as long as they are edited alike. Cameras, lights and
 //! tangents are not read, but stay in an edited file. The neutral of a mesh is its shape at weights zero and in its bind pose,
 //! even if the file rests at other weights or in another pose.
 //!

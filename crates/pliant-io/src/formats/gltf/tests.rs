@@ -189,7 +189,7 @@ fn in_betweens_combinations_and_limits_survive_a_round_trip_and_every_viewer_sho
         .unwrap()
         .remove("rig");
     let text = serde_json::to_vec(&document).unwrap();
-    let plain = container::pack(text, chunks.binary.unwrap().to_vec());
+    let plain = container::pack(text, chunks.binary.unwrap().to_vec(), &[]);
     let plain = read(&plain, &NoFiles).unwrap();
     assert_eq!(plain.target_names().len(), 5);
     let found = plain.resting_mesh().unwrap();

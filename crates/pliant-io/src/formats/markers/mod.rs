@@ -1,4 +1,4 @@
-//! Readers of motion-capture markers: C3D, BVH, tables (CSV) and arrays.
+//! Readers of motion-capture markers: C3D, BVH, TRC, tables (CSV) and arrays.
 //!
 //! Formats work on bytes and return a [`MarkerFile`]; [`read_markers`] chooses one by the ending of
 //! a path. The files do not say which marker is which control point, and often neither units nor
@@ -7,6 +7,7 @@
 //! | module | concept |
 //! |---|---|
 //! | `csv` | tables |
+//! | `trc` | tables of optical captures (TRC) |
 //! | `c3d`, `c3d_parameters` | optical captures |
 //! | `bvh` | joints of moving skeletons |
 
@@ -16,6 +17,7 @@ mod c3d_parameters;
 pub mod csv;
 #[cfg(test)]
 mod tests;
+pub mod trc;
 
 use std::path::Path;
 
@@ -37,7 +39,7 @@ pub struct MarkerFile {
     pub ignored: Vec<String>,
 }
 
-/// Reads a take by the ending of its file: `.c3d`, `.bvh` or `.npy`; any other is read as a table.
+/// Reads a take by the ending of its file: `.c3d`, `.bvh`, `.trc` or `.npy`; any other is read as a table.
 ///
 /// # Errors
 /// A file that cannot be read.
@@ -50,6 +52,7 @@ pub fn read_markers(path: &Path) -> Result<MarkerFile, IoError> {
     let reader = match ending.as_str() {
         "c3d" => c3d::read,
         "bvh" => bvh::read,
+        "trc" => trc::read,
         "npy" => read_array,
         _ => csv::read,
     };
@@ -61,7 +64,7 @@ pub fn read_markers(path: &Path) -> Result<MarkerFile, IoError> {
 #[must_use]
 pub fn is_marker_file(path: &Path) -> bool {
     path.extension().is_some_and(|ending| {
-        ["c3d", "bvh", "csv", "tsv"]
+        ["c3d", "bvh", "trc", "csv", "tsv"]
             .iter()
             .any(|known| ending.eq_ignore_ascii_case(known))
     })

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::mtl_read::file_name;
+use crate::asset::{image_file_names, plain_file_name};
 use crate::{AlphaMode, Asset, Material, Texture};
 
 /// Files beside an OBJ file.
@@ -28,7 +29,7 @@ impl Library {
             return library;
         }
 
-        let images = image_names(asset);
+        let images = image_file_names(asset);
         let mut text = String::new();
         for material in &asset.materials {
             library.material(&mut text, material, asset, &images);
@@ -39,7 +40,7 @@ impl Library {
         let name = match known {
             Some(known) => file_name(known).to_owned(),
             None if asset.name.is_empty() => "materials.mtl".into(),
-            None => format!("{}.mtl", plain_name(&asset.name)),
+            None => format!("{}.mtl", plain_file_name(&asset.name)),
         };
         library.files.push((name.clone(), text.into_bytes()));
         library.name = Some(name);
@@ -163,46 +164,6 @@ fn push_own_lines(text: &mut String, lines: &str, asset: &Asset, images: &[Strin
         text.push_str(replaced.as_deref().unwrap_or(line));
         text.push('\n');
     }
-}
-
-/// A distinct file name for each image.
-fn image_names(asset: &Asset) -> Vec<String> {
-    let mut taken = HashSet::new();
-    let mut names = Vec::with_capacity(asset.images.len());
-    for (k, image) in asset.images.iter().enumerate() {
-        let own = file_name(&image.uri);
-        let mut name = if own.is_empty() {
-            let stem = plain_name(&image.name);
-            let stem = if stem.is_empty() {
-                "image".into()
-            } else {
-                stem
-            };
-            let ending = format!(".{}", image.ending());
-            format!("{}{ending}", stem.strip_suffix(&ending).unwrap_or(&stem))
-        } else {
-            own.to_owned()
-        };
-        if !taken.insert(name.to_lowercase()) {
-            name = format!("{k}_{name}");
-            taken.insert(name.to_lowercase());
-        }
-        names.push(name);
-    }
-    names
-}
-
-/// A name that every file system takes.
-fn plain_name(name: &str) -> String {
-    name.chars()
-        .map(|c| {
-            if c.is_control() || "/\\:*?\"<>|".contains(c) {
-                '_'
-            } else {
-                c
-            }
-        })
-        .collect()
 }
 
 fn srgb_of_linear(x: f64) -> f64 {

@@ -370,6 +370,7 @@ impl Scan {
 
         // The warnings are computed first, because building moves the lists.
         let mut warnings = self.warnings();
+        let other_content = self.other_content();
         let starts = std::mem::take(&mut self.starts);
         let (whole, smoothing) = self.into_builder();
         let objects = objects::split(whole, smoothing, starts, &mut warnings)?;
@@ -377,8 +378,26 @@ impl Scan {
         Ok(Asset {
             objects,
             warnings,
+            other_content,
             ..Asset::default()
         })
+    }
+
+    /// What a save cannot write again.
+    fn other_content(&self) -> Vec<String> {
+        let skipped = self.skipped.iter();
+        let mut phrases: Vec<String> = skipped
+            .map(|(kind, count)| format!("{count} line(s) '{kind}'"))
+            .collect();
+        for (count, what) in [
+            (self.dropped_weights, "vertex weight(s) (w)"),
+            (self.dropped_depths, "third texture coordinate(s)"),
+        ] {
+            if count > 0 {
+                phrases.push(format!("{count} {what}"));
+            }
+        }
+        phrases
     }
 
     fn warnings(&self) -> Vec<String> {

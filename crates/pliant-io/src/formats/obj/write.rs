@@ -20,10 +20,13 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     smoothing: true,
     targets: false,
     in_betweens: false,
+    combinations: false,
+    slider_settings: false,
     rest_weights: false,
     clips: 0,
     weight_tracks: false,
     skins: false,
+    rest_pose: false,
     frame_names: false,
     up_axes: UpAxes::Unspecified,
 };

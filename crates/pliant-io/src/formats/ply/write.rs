@@ -19,10 +19,13 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     smoothing: false,
     targets: false,
     in_betweens: false,
+    combinations: false,
+    slider_settings: false,
     rest_weights: false,
     clips: 0,
     weight_tracks: false,
     skins: false,
+    rest_pose: false,
     frame_names: false,
     up_axes: UpAxes::Unspecified,
 };

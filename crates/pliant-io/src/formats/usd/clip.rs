@@ -175,7 +175,7 @@ pub(super) fn read_clip(
     // Objects that share a skeleton share the motions of its joints.
     let mut joint_motions = HashMap::new();
     for (k, (object, animated)) in objects.iter().zip(animated).enumerate() {
-        let shape = read_shape(stage, object, animated, timeline)?;
+        let shape = read_shape(stage, object, animated, timeline, warnings)?;
         let placement = read_placement(stage, animated, timeline, warnings)?;
         let skin = read_joint_motions(stage, animated, timeline, &mut joint_motions)?;
         if placement.is_some() || skin.is_some() || !matches!(shape, Shape::Rest) {
@@ -221,6 +221,7 @@ fn read_shape(
     object: &Object,
     animated: &AnimatedMesh<'_>,
     timeline: Timeline,
+    warnings: &mut Vec<String>,
 ) -> Result<Shape, ReadError> {
     let track = match &animated.weights {
         Some(weights) => Some(weights.track(stage, timeline)?),
@@ -229,6 +230,21 @@ fn read_shape(
     let Some(samples) = animated.points else {
         return Ok(track.map_or(Shape::Rest, Shape::Weights));
     };
+
+    // A clip has one topology.
+    let vertices = object.vertex_count();
+    let count = |value: &Value| value.numbers().map_or(0, |numbers| numbers.len() / 3);
+    let other = samples
+        .iter()
+        .map(|(_, value)| count(value))
+        .find(|n| *n != vertices);
+    if let Some(other) = other {
+        warnings.push(format!(
+            "prim '{}' has {vertices} points at one time and {other} at another; only the first are read",
+            stage.nodes[animated.node].path
+        ));
+        return Ok(track.map_or(Shape::Rest, Shape::Weights));
+    }
 
     let targets = track.as_ref().map_or(0, |_| object.rig.targets().len());
     let numbers_per_frame = 3 * object.vertex_count() + targets + 3;

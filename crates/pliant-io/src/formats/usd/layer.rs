@@ -66,6 +66,28 @@ impl PropertyValue {
     }
 }
 
+impl Property {
+    /// The connection of property `name` to the output of another prim: a relationship `NAME.connect` to that
+    /// prim, with the name of the output as metadata.
+    pub(super) fn connection(name: &str, value: PropertyValue) -> Self {
+        let target = match &value {
+            PropertyValue::Constant(value) => value.text(),
+            PropertyValue::Samples(_) => None,
+        };
+        let target = target.and_then(|target| target.rsplit_once('.'));
+        let (value, output) = match target {
+            Some((path, output)) => (Value::Text(path.into()), output.to_owned()),
+            None => (Value::Nothing, String::new()),
+        };
+        Self {
+            kind: "rel".into(),
+            name: format!("{name}.connect"),
+            value: PropertyValue::Constant(value),
+            metadata: vec![("output".into(), Value::Text(output))],
+        }
+    }
+}
+
 impl Retiming {
     pub(super) fn apply(self, code: f64) -> f64 {
         self.scale * code + self.offset

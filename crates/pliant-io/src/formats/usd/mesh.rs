@@ -6,6 +6,7 @@ use pliant_mesh::glam::{DAffine3, DVec2, DVec3, DVec4};
 use pliant_mesh::{CornerLayer, FaceLabels, Mesh, MeshBuilder, VertexLayer};
 
 use super::layer::{Prim, Property, PropertyValue, Value, entry};
+use super::material;
 use super::stage::{Node, Stage};
 use crate::ReadError;
 
@@ -56,7 +57,10 @@ pub(super) fn read_mesh(
     warn_about_faces(node, warnings);
 
     read_layers(stage, node, &mut builder, scene_from_mesh, warnings)?;
-    let (materials, groups) = labels(prim, builder.face_sizes.len());
+    if is_left_handed(prim) {
+        reverse_faces(&mut builder);
+    }
+    let (materials, groups) = labels(stage, index, builder.face_sizes.len());
     builder.materials = materials;
     builder.groups = groups;
     builder
@@ -78,11 +82,36 @@ fn warn_about_faces(node: &Node<'_>, warnings: &mut Vec<String>) {
         }
     }
 
-    if prim.rest("orientation").and_then(Value::text) == Some("leftHanded") {
+    if is_left_handed(prim) {
         warnings.push(format!(
-            "prim '{}' has left-handed faces, which are kept in their order",
+            "prim '{}' has left-handed faces, whose corners are reversed",
             node.path
         ));
+    }
+}
+
+fn is_left_handed(prim: &Prim) -> bool {
+    prim.rest("orientation").and_then(Value::text) == Some("leftHanded")
+}
+
+/// Reverses the corners of every face after its first one, with the values at them.
+fn reverse_faces(builder: &mut MeshBuilder) {
+    let mut first = 0_usize;
+    for &size in &builder.face_sizes {
+        let end = first.saturating_add(size as usize);
+        let range = first + usize::from(size > 0)..end;
+        // The mesh builder rejects sizes that do not sum up to the corners.
+        if let Some(corners) = builder.corners.get_mut(range.clone()) {
+            corners.reverse();
+        }
+        let uvs = builder.uv_layers.iter_mut().map(|layer| &mut layer.corners);
+        let normals = builder.normals.iter_mut().map(|layer| &mut layer.corners);
+        for layer in uvs.chain(normals) {
+            if let Some(corners) = layer.get_mut(range.clone()) {
+                corners.reverse();
+            }
+        }
+        first = end;
     }
 }
 
@@ -138,6 +167,12 @@ fn read_layers(
             )?;
         }
 
+        if primvar == Some("displayColor") && is_per_face(property) {
+            warnings.push(format!(
+                "'{}' of prim '{}' has colours of faces or corners, which are not read",
+                property.name, node.path
+            ));
+        }
         let fits = read_layer(node, property, primvar, value, builder, scene_from_mesh);
         if fits.is_none() {
             warnings.push(format!(
@@ -175,11 +210,8 @@ fn read_layer(
     if *width == 3 && name == "normals" && builder.normals.is_none() {
         let values = normals(values, scene_from_mesh);
         builder.normals = Some(corner_layer(node, property, builder, "", values)?);
-    } else if *width == 3
-        && primvar == Some("displayColor")
-        && values.len() == 3 * builder.positions.len()
-    {
-        builder.colors = vec![colors(node, values)];
+    } else if *width == 3 && primvar == Some("displayColor") {
+        builder.colors = colors(node, property, values, builder.positions.len())?;
     }
 
     Some(())
@@ -204,20 +236,52 @@ fn normals(values: &[f64], scene_from_mesh: &DAffine3) -> Vec<DVec3> {
     normals
 }
 
-/// Vertex colours, with the opacities of the prim as alpha.
-fn colors(node: &Node<'_>, values: &[f64]) -> VertexLayer<DVec4> {
+/// Vertex colours, with the opacities of the prim as alpha; none for colours of faces or corners. One
+/// colour is that of all vertices.
+fn colors(
+    node: &Node<'_>,
+    property: &Property,
+    values: &[f64],
+    vertices: usize,
+) -> Option<Vec<VertexLayer<DVec4>>> {
+    if values.is_empty() || (is_per_face(property) && values.len() > 3) {
+        return Some(Vec::new());
+    }
+
     let opacity = node.prim.rest("primvars:displayOpacity");
     let opacity = opacity.and_then(Value::numbers).unwrap_or_default();
-    let mut colors = Vec::with_capacity(values.len() / 3);
-    for (k, color) in values.chunks_exact(3).enumerate() {
-        let alpha = opacity.get(k).copied().unwrap_or(1.0);
+    let indices = node.prim.rest("primvars:displayColor:indices");
+    let indices = match indices.and_then(Value::numbers) {
+        Some(numbers) => Some(index_list(numbers)?),
+        None => None,
+    };
+
+    let rows = values.len() / 3;
+    let mut colors = Vec::with_capacity(vertices);
+    for vertex in 0..vertices {
+        let slot = match &indices {
+            Some(indices) => *indices.get(vertex.min(indices.len().saturating_sub(1)))? as usize,
+            None if rows == 1 => 0,
+            None => vertex,
+        };
+        let color = values.get(3 * slot..3 * slot + 3)?;
+        let alpha = opacity
+            .get(slot)
+            .or(opacity.first().filter(|_| opacity.len() == 1));
+        let alpha = alpha.copied().unwrap_or(1.0);
         colors.push(DVec4::new(color[0], color[1], color[2], alpha));
     }
 
-    VertexLayer {
+    Some(vec![VertexLayer {
         name: String::new(),
         values: colors,
-    }
+    }])
+}
+
+/// Whether a property has a value for each face or corner.
+fn is_per_face(property: &Property) -> bool {
+    let interpolation = entry(&property.metadata, "interpolation").and_then(Value::text);
+    matches!(interpolation, Some("uniform" | "faceVarying"))
 }
 
 /// The value of a property at rest.
@@ -301,38 +365,47 @@ fn corner_slots(property: &Property, builder: &MeshBuilder) -> Option<Vec<u32>> 
     })
 }
 
-/// Materials and groups from subsets of faces.
-fn labels(prim: &Prim, faces: usize) -> (FaceLabels, FaceLabels) {
-    let mut subset_of_face: [Vec<Option<usize>>; 2] = [vec![None; faces], vec![None; faces]];
-    let subsets: Vec<&Prim> = prim
-        .children
-        .iter()
-        .map(Rc::as_ref)
-        .filter(|child| child.kind == "GeomSubset")
-        .collect();
+/// Materials and groups of faces. A face has the material of its subset, or else that of the mesh; a subset
+/// without a material prim gives its own name.
+fn labels(stage: &Stage<'_>, index: usize, faces: usize) -> (FaceLabels, FaceLabels) {
+    let node = &stage.nodes[index];
+    let label_of = |material: Option<usize>| {
+        let label = material.and_then(|material| stage.material_labels.get(&material));
+        label.cloned()
+    };
+    let of_mesh = label_of(material::bound(stage, index)).unwrap_or_default();
+    let mut materials = vec![of_mesh; faces];
+    let mut groups = vec![String::new(); faces];
 
-    for (k, subset) in subsets.iter().enumerate() {
-        let material = subset.rest("familyName").and_then(Value::text) == Some("materialBind");
+    let children = node.prim.children.iter().map(Rc::as_ref);
+    for subset in children.filter(|child| child.kind == "GeomSubset") {
+        let is_material = subset.rest("familyName").and_then(Value::text) == Some("materialBind");
+        let own = stage.resolve(index, &format!("{}/{}", node.path, subset.name));
+        let bound = own.and_then(|own| material::own_binding(stage, own));
+        let label = label_of(bound).unwrap_or_else(|| display_name(subset));
         let members = subset
             .rest("indices")
             .and_then(Value::numbers)
             .and_then(index_list)
             .unwrap_or_default();
 
+        let labels = if is_material {
+            &mut materials
+        } else {
+            &mut groups
+        };
         for face in members {
-            if let Some(label) = subset_of_face[usize::from(!material)].get_mut(face as usize) {
-                *label = Some(k);
+            if let Some(of_face) = labels.get_mut(face as usize) {
+                of_face.clone_from(&label);
             }
         }
     }
 
-    let names: Vec<String> = subsets.iter().map(|subset| display_name(subset)).collect();
-    let [materials, groups] = subset_of_face.map(|of_face| {
-        if of_face.iter().all(Option::is_none) {
+    let [materials, groups] = [materials, groups].map(|labels| {
+        if labels.iter().all(String::is_empty) {
             return FaceLabels::default();
         }
-        FaceLabels::from_names(of_face.iter().map(|k| k.map_or("", |k| names[k].as_str())))
+        FaceLabels::from_names(labels.iter().map(String::as_str))
     });
-
     (materials, groups)
 }

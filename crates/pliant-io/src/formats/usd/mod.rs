@@ -22,10 +22,12 @@
 //! | `composition` | a layer and everything to which it refers → one layer |
 //! | `stage` | prims by path; time codes and frames |
 //! | `transform` | the transform of a prim |
+//! | `material` | UsdPreviewSurface and its textures |
 //! | `mesh` | one `Mesh` prim → a mesh |
 //! | `blend_shape` | `BlendShape` prims → targets |
 //! | `skeleton` | `Skeleton` prims → joints, skins and their motions |
 //! | `clip` | time samples → a clip |
+//! | `other_content` | what no field of an asset holds |
 //! | `read` | the layer → an asset |
 //! | `write` | an asset → one layer |
 
@@ -34,8 +36,12 @@ mod binary;
 mod blend_shape;
 mod clip;
 mod composition;
+#[cfg(test)]
+mod content_tests;
 mod layer;
+mod material;
 mod mesh;
+mod other_content;
 mod read;
 mod skeleton;
 mod stage;

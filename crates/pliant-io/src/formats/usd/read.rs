@@ -8,11 +8,12 @@ use super::blend_shape::read_targets;
 use super::clip::{AnimatedMesh, read_clip};
 use super::composition::compose;
 use super::layer::{Layer, Prim, Value, entry};
+use super::material::read_materials;
 use super::mesh::{display_name, prim_error, read_mesh};
 use super::skeleton::Skeletons;
 use super::stage::{Node, Stage};
-use super::write::FILE_INDEX;
-use super::{binary, syntax, transform};
+use super::write::{ADDED_ROOT, FILE_INDEX};
+use super::{binary, other_content, syntax, transform};
 use crate::asset::check_file_order;
 use crate::{Asset, FileProvider, NoFiles, Object, ReadError, UpAxis};
 
@@ -35,10 +36,15 @@ pub(crate) fn read_document(bytes: &[u8], files: &dyn FileProvider) -> Result<As
     let archive = Archive::open(bytes)?;
     let path = archive.root()?;
     let folder = path.rfind('/').map_or("", |end| &path[..=end]);
-    match archive.entry(path) {
-        Some(root) => read_scene(root?, folder, &archive),
-        None => Ok(Asset::default()),
+    let Some(root) = archive.entry(path) else {
+        return Ok(Asset::default());
+    };
+    let mut asset = read_scene(root?, folder, &archive)?;
+    // Its images are in the archive, not in files.
+    for image in &mut asset.images {
+        image.uri.clear();
     }
+    Ok(asset)
 }
 
 fn read_scene(bytes: &[u8], folder: &str, files: &dyn FileProvider) -> Result<Asset, ReadError> {
@@ -46,6 +52,7 @@ fn read_scene(bytes: &[u8], folder: &str, files: &dyn FileProvider) -> Result<As
     let stage = Stage::new(&composed.layer, composed.bytes)?;
     let mut asset = Asset {
         warnings: composed.warnings,
+        other_content: other_content::phrases(&stage),
         ..Asset::default()
     };
     asset.warnings.extend(unread_content(&stage));
@@ -71,6 +78,8 @@ fn read_scene(bytes: &[u8], folder: &str, files: &dyn FileProvider) -> Result<As
         file_index(stage.nodes[node].prim).and_then(|index| index.first().copied())
     });
 
+    // One broken mesh does not hide the others.
+    let mut failure = None;
     let mut animated = Vec::new();
     let mut skeletons = Skeletons::default();
     for &node in &meshes {
@@ -86,13 +95,27 @@ fn read_scene(bytes: &[u8], folder: &str, files: &dyn FileProvider) -> Result<As
             None => transform::scene_from(&stage, node, None),
         };
 
-        let mut object = read_object(&stage, node, &scene_from_mesh, &mut asset.warnings)?;
+        let mut object = match read_object(&stage, node, &scene_from_mesh, &mut asset.warnings) {
+            Ok(object) => object,
+            Err(error) => {
+                asset
+                    .warnings
+                    .push(format!("{}; it is not read", error.message));
+                failure.get_or_insert(error);
+                continue;
+            }
+        };
         object.skin = skin.as_ref().map(|skin| skin.binding.clone());
         animated.push(AnimatedMesh::of(&stage, node, scene_from_mesh, skin)?);
         asset.objects.push(object);
     }
 
+    if let Some(error) = failure.filter(|_| asset.objects.is_empty()) {
+        return Err(error);
+    }
     check_file_order(&mut asset.objects);
+    let labels = &stage.material_labels;
+    read_materials(&stage, labels, &composed.folder, files, &mut asset);
     if let Some(timeline) = stage.timeline(animated.iter().flat_map(AnimatedMesh::codes))? {
         let clip = read_clip(
             &stage,
@@ -189,6 +212,7 @@ fn read_object(
         .map_err(|error| prim_error(node, format!("is not a rig: {error}")))?;
     let mut names: Vec<String> = stage
         .ancestors(index)
+        .filter(|&k| stage.nodes[k].prim.value(ADDED_ROOT).is_none())
         .map(|k| format!("/{}", display_name(stage.nodes[k].prim).replace('/', "_")))
         .collect();
 

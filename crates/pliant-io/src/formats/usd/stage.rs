@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::layer::{Layer, Prim, Value, entry};
+use super::material;
 use crate::ReadError;
 use crate::parse::budget::Budget;
 
@@ -18,6 +19,8 @@ pub(super) struct Stage<'a> {
     pub(super) nodes: Vec<Node<'a>>,
     index_of: HashMap<String, usize>,
     budget: Budget,
+    /// The label of the faces of each material prim.
+    pub(super) material_labels: HashMap<usize, String>,
 }
 
 /// A prim with its path and parent.
@@ -34,11 +37,13 @@ impl<'a> Stage<'a> {
             nodes: Vec::new(),
             index_of: HashMap::new(),
             budget: Budget::of_samples(file_bytes),
+            material_labels: HashMap::new(),
         };
 
         for prim in &layer.prims {
             stage.add(prim, None)?;
         }
+        stage.material_labels = material::labels(&stage);
 
         Ok(stage)
     }

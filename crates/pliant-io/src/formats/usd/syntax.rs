@@ -87,9 +87,12 @@ impl Parser<'_> {
     /// Skips space, comments and the semicolons that may end statements.
     fn space(&mut self) {
         while let Some(byte) = self.peek() {
-            if byte == b'#' {
-                let rest = &self.bytes[self.at..];
+            let rest = &self.bytes[self.at..];
+            if byte == b'#' || rest.starts_with(b"//") {
                 self.at += rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
+            } else if rest.starts_with(b"/*") {
+                let end = rest.windows(2).position(|pair| pair == b"*/");
+                self.at += end.map_or(rest.len(), |end| end + 2);
             } else if byte.is_ascii_whitespace() || byte == b';' {
                 self.at += 1;
             } else {
@@ -247,6 +250,8 @@ impl Parser<'_> {
             .map_or((full.as_str(), ""), |(name, aspect)| (name, aspect));
         let value = self.property_value(aspect)?;
 
+        let is_connection = aspect == "connect";
+
         // A decimal of a single-precision type means the nearest such number.
         let name = name.to_owned();
         let value = if is_single(&kind) {
@@ -262,6 +267,9 @@ impl Parser<'_> {
             Vec::new()
         };
 
+        if is_connection {
+            return Ok(Property::connection(&name, value));
+        }
         Ok(Property {
             kind,
             name,
@@ -278,9 +286,9 @@ impl Parser<'_> {
 
         match aspect {
             "timeSamples" => Ok(PropertyValue::Samples(self.samples()?)),
-            "" => Ok(PropertyValue::Constant(self.value()?)),
+            "" | "connect" => Ok(PropertyValue::Constant(self.value()?)),
             _ => {
-                // A connection or a spline, which is not needed.
+                // A spline, which is not needed.
                 self.space();
                 if self.peek() == Some(b'{') {
                     self.balanced()?;

@@ -44,6 +44,20 @@ pub(super) struct Characters<'a> {
     pub(super) bindings: Vec<Option<(usize, SkinBinding)>>,
 }
 
+impl Character<'_> {
+    /// The motions of the neutral by the joints at rest; `None` if they are not finite.
+    pub(super) fn rest_motions(&self) -> Option<Arc<Vec<DAffine3>>> {
+        let joints = self.nodes.iter().zip(&self.bone_from_neutral);
+        let motions =
+            joints.map(|(node, from_neutral)| affine(&node.node_to_world) * *from_neutral);
+        let motions: Vec<DAffine3> = motions.collect();
+        motions
+            .iter()
+            .all(DAffine3::is_finite)
+            .then(|| Arc::new(motions))
+    }
+}
+
 /// The characters of the bound meshes of a scene.
 pub(super) fn characters<'a>(
     meshes: &[Option<BoundMesh<'a>>],

@@ -306,7 +306,7 @@ impl StackReader<'_> {
         Ok(Shape::Points(
             self.times
                 .all()
-                .map(|time| cache.at(time * self.times.per_second, &rest))
+                .map(|time| cache.at(time, self.times.per_second, &rest))
                 .collect(),
         ))
     }

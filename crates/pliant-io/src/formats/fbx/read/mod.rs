@@ -18,6 +18,7 @@
 //! | `character` | the skeleton that several meshes share |
 //! | `cache` | point caches |
 //! | `clip` | animation stacks → clips |
+//! | `other_content` | what no field of an asset holds |
 //! | `node_pose` | the transforms of nodes over time |
 
 mod blend_channel;
@@ -29,6 +30,7 @@ mod evaluation_tests;
 mod material;
 mod mesh;
 mod node_pose;
+mod other_content;
 mod skin;
 
 use pliant_mesh::glam::{DAffine3, DMat3, DVec3};
@@ -60,6 +62,7 @@ pub fn read(bytes: &[u8], files: &dyn FileProvider) -> Result<Asset, ReadError> 
         )));
     }
 
+    asset.other_content = other_content::phrases(&scene);
     let labels = material::labels(&scene);
     material::read_materials(&scene, &labels, files, &mut asset);
 
@@ -151,6 +154,7 @@ impl<'a> PlacedMeshes<'a> {
             asset.objects[k].skin = Some(binding);
             meshes[k].character = Some(character);
             if !characters[character].rests_as_bound {
+                asset.objects[k].rest_joints = characters[character].rest_motions();
                 asset.warnings.push(format!(
                     "mesh '{}' rests in another pose than its bind pose; its neutral is the bind pose",
                     asset.objects[k].name()

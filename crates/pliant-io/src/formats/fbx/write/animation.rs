@@ -94,16 +94,17 @@ impl StackWriter<'_> {
         let motion = motion(clip, object);
         let rest = |channel: usize| source.rest_weights.get(channel).copied().unwrap_or(0.0);
 
-        // Without weights of its own, a clip shows the neutral and not the weights at rest.
+        // Without weights of its own, a clip shows the weights at rest; frames of positions replace them.
         let rows: Vec<Vec<f64>> = match motion.map(|motion| &motion.shape) {
             Some(Shape::Weights(track)) => {
                 let frames = 0..clip.frame_count;
                 frames.map(|k| track.at(clip.time_secs(k))).collect()
             }
-            _ => Vec::new(),
+            Some(Shape::Points(_)) => vec![vec![0.0; targets]; clip.frame_count],
+            Some(Shape::Rest) | None => Vec::new(),
         };
         for (channel, &id) in written.channels[..targets].iter().enumerate() {
-            let weight = |frame: usize| rows.get(frame).map_or(0.0, |row| row[channel]);
+            let weight = |frame: usize| rows.get(frame).map_or(rest(channel), |row| row[channel]);
             let percent = |frame: usize| weight(frame) * 100.0;
             curves.add_weight(id, rest(channel) * 100.0, percent);
         }

@@ -15,6 +15,7 @@
 //! | `settings` | header, units and axes |
 //! | `transform` | translation, Euler angles and scale |
 //! | `models` | a node for each object, below nodes for its path |
+//! | `material` | Phong materials with their images |
 //! | `mesh` | polygons with their attributes |
 //! | `blend_shape` | targets → blend channels |
 //! | `skin` | joints → bones, weights → clusters |
@@ -23,6 +24,7 @@
 
 mod animation;
 mod blend_shape;
+mod material;
 mod mesh;
 mod models;
 mod node;
@@ -32,11 +34,10 @@ mod shear;
 mod skin;
 mod transform;
 
-use std::collections::BTreeMap;
-
 use self::animation::{StackWriter, WrittenObject, ticks};
+use self::material::Materials;
 use self::models::PathTree;
-use self::node::{Node, properties, vector_property};
+use self::node::Node;
 use self::scene::{Id, Scene};
 use self::skin::Bones;
 use crate::{Animation, Asset, Capabilities, EncodedAsset, IoError, Object, Shape, UpAxes};
@@ -47,6 +48,9 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     smoothing: false,
     frame_names: false,
     up_axes: UpAxes::Any,
+    combinations: false,
+    slider_settings: false,
+    rest_pose: false,
     ..Capabilities::ALL
 };
 
@@ -68,6 +72,7 @@ pub fn write(asset: &Asset) -> Result<EncodedAsset, IoError> {
 
     let mut left_out = CAPABILITIES.left_out_of(asset);
     left_out.extend(rates_left_out(asset));
+    left_out.extend(material::left_out(asset));
     let asset = asset.with_playable_motions();
     let (asset, shear) = shear::without_shear(&asset);
     left_out.extend(shear);
@@ -126,7 +131,7 @@ struct SceneWriter<'a> {
     scene: Scene,
     objects: Vec<WrittenObject>,
     bones: Vec<Bones<'a>>,
-    materials: BTreeMap<&'a str, Id>,
+    materials: Materials<'a>,
     unmapped: usize,
 }
 
@@ -137,7 +142,7 @@ impl<'a> SceneWriter<'a> {
             scene: Scene::default(),
             objects: Vec::with_capacity(asset.objects.len()),
             bones: Vec::new(),
-            materials: BTreeMap::new(),
+            materials: Materials::of(asset),
             unmapped: 0,
         }
     }
@@ -184,25 +189,10 @@ impl<'a> SceneWriter<'a> {
         self.scene.connect(geometry, model);
 
         for name in &mesh.materials().names {
-            let material = self.material(name);
+            let material = self.materials.material(&mut self.scene, name);
             self.scene.connect(material, model);
         }
         geometry
-    }
-
-    /// The material of a name, which is added once.
-    fn material(&mut self, name: &'a str) -> Id {
-        let scene = &mut self.scene;
-        *self.materials.entry(name).or_insert_with(|| {
-            let gray = vector_property("DiffuseColor", "Color", [0.8; 3]);
-            let children = [
-                Node::of("Version", 102),
-                Node::of("ShadingModel", "lambert"),
-                Node::of("MultiLayer", 0),
-                properties([gray]),
-            ];
-            scene.add("Material", [name, "Material", ""], children)
-        })
     }
 
     /// Adds a channel for each target, and then for each frame of positions.

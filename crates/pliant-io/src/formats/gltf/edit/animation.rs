@@ -209,7 +209,7 @@ impl DocumentEdit<'_> {
             _ => None,
         };
 
-        let sources = &self.changes[object].stored_target;
+        let sources = &self.changes[object].source_target;
         let column = |row: &[f64], source: &Option<usize>| source.map_or(0.0, |k| row[k]);
         let mapped = track(old)
             .map(|old| old.mapped(|row| sources.iter().map(|k| column(row, k)).collect()));
@@ -221,7 +221,7 @@ impl DocumentEdit<'_> {
         let Some(channel) = weights_channel(animation, node) else {
             return Some(());
         };
-        let sources = self.changes[object].stored_target.clone();
+        let sources = self.changes[object].source_target.clone();
         let old_count = self.before.asset.objects[object].rig.targets().len();
         let stored = self.stored_target_count(object).max(old_count);
         let new_count = self.target_counts[object];
@@ -325,6 +325,7 @@ impl DocumentEdit<'_> {
     ) -> Option<Value> {
         self.changed = true;
         let nodes = self.first_nodes();
+        let node_motions = self.node_motions(clip);
         let mut points = Vec::new();
         let mut moved_nodes = Vec::new();
         let mut buffer = std::mem::take(&mut self.buffer);
@@ -332,23 +333,31 @@ impl DocumentEdit<'_> {
 
         for (object, &node) in nodes.iter().enumerate() {
             let motion = clip.motions.iter().find(|m| m.object == object);
-            let Some(motion) = motion.filter(|_| node != usize::MAX) else {
+            // Instances of one table move with their node.
+            let repeats = nodes[..object].contains(&node);
+            if node == usize::MAX || repeats {
+                continue;
+            }
+            // An object that rests below a joint that moves needs a motion, too.
+            let skin = self.before.placed[object].skin;
+            let placement = match skin {
+                None => self.placement_of(clip, &node_motions, node)?,
+                Some(_) => None,
+            };
+            moved_nodes.extend(placement.is_some().then_some(node));
+            let resting = Motion::new(object, Shape::Rest);
+            let Some(motion) = motion.or(placement.as_ref().map(|_| &resting)) else {
                 continue;
             };
 
-            // Frames are shapes in the bind pose; joints that rest elsewhere would move them again.
-            let skin = self.before.placed[object].skin;
+            // Frames without a track of joints are where they should be; joints that rest elsewhere
+            // would move them again.
             let bound = skin.is_none_or(|skin| self.before.skins[&skin].rests_as_bound);
-            if !bound && matches!(motion.shape, Shape::Points(_)) {
+            let unskinned = motion.skin.is_none();
+            if !bound && unskinned && matches!(motion.shape, Shape::Points(_)) {
                 return None;
             }
 
-            let track = motion.placement.as_ref();
-            let placement = match track {
-                Some(track) => Some(space::local_track(track, &self.before.nodes, node)?),
-                None => None,
-            };
-            moved_nodes.extend(placement.is_some().then_some(node));
             let local = Motion {
                 placement,
                 ..motion.clone()
@@ -363,7 +372,7 @@ impl DocumentEdit<'_> {
 
         let meshes = points
             .into_iter()
-            .map(|(object, first)| (self.before.placed[object].mesh, first));
+            .map(|(object, first)| (self.shared[object].mesh, first));
         writer.finish(meshes.collect());
         if writer.sheared {
             self.left_out.push(format!(
@@ -408,6 +417,10 @@ impl DocumentEdit<'_> {
             let frames = 0..track.motions.len();
             let times: Vec<f64> = frames.map(|frame| clip.time_secs(frame)).collect();
             for (node, moved_from_rest) in of_joints {
+                // Skins may share joints.
+                if tracks.iter().any(|(known, _)| *known == node) {
+                    continue;
+                }
                 tracks.push((
                     node,
                     PlacementTrack {

@@ -17,12 +17,18 @@ pub(super) struct ObjectChanges {
     pub(super) rest_weights: bool,
     /// For each target, that of the file with the same displacements.
     pub(super) stored_target: Vec<Option<usize>>,
+    /// For each target, the one of the file that it was: with the same displacements, or else of the same
+    /// name. Weights and references follow it.
+    pub(super) source_target: Vec<Option<usize>>,
     /// Whether the targets of the file are others, or in another order.
     pub(super) targets: bool,
     /// Whether the names of targets differ.
     pub(super) names: bool,
     /// Whether frames of clips that are stored as targets differ.
     pub(super) frames: bool,
+    /// Whether the faces, the kinds of attributes or the influences of joints differ, so that nothing of
+    /// the primitives can stay.
+    pub(super) new_faces: bool,
 }
 
 impl ObjectChanges {
@@ -35,15 +41,22 @@ impl ObjectChanges {
         let mut changes = Vec::with_capacity(asset.objects.len());
         for (k, (object, original)) in asset.objects.iter().zip(&before.objects).enumerate() {
             let same_object = object.original == Some(k) && object.path == original.path;
-            let editable =
-                same_object && object.skin == original.skin && same_faces(object, original);
-            if !editable {
+            if !same_object || !same_skeleton(object, original) {
                 return None;
             }
 
-            changes.push(Self {
-                frames: frames_differ(asset, before, k),
+            let new_faces = object.skin != original.skin || !same_faces(object, original);
+            let frames = frames_differ(asset, before, k)
+                || new_faces && asset.clips.iter().any(|clip| has_frames(clip, k));
+            let own = Self {
+                frames,
+                new_faces,
                 ..Self::of(object, original)
+            };
+            changes.push(if new_faces {
+                own.of_all_vertices()
+            } else {
+                own
             });
         }
 
@@ -60,6 +73,7 @@ impl ObjectChanges {
         let stored_target: Vec<_> = numbered
             .map(|(k, target)| stored_target(k, target, old_targets))
             .collect();
+        let source_target = source_targets(targets, old_targets, &stored_target);
         let mut in_place = stored_target.iter().enumerate();
         let same_targets =
             targets.len() == old_targets.len() && in_place.all(|(k, &source)| source == Some(k));
@@ -71,12 +85,27 @@ impl ObjectChanges {
             uvs: mesh.uv_layers() != old.uv_layers(),
             colors: mesh.colors() != old.colors(),
             labels: labels_differ(object, original),
-            rest_weights: padded(object) != mapped(&padded(original), &stored_target),
+            rest_weights: padded(object) != mapped(&padded(original), &source_target),
             stored_target,
+            source_target,
             targets: !same_targets,
             names: !same_targets || pairs.any(|(a, b)| a.name != b.name),
             frames: false,
+            new_faces: false,
         }
+    }
+
+    /// The same changes, with every value per vertex or per face among them.
+    pub(super) fn of_all_vertices(mut self) -> Self {
+        self.new_faces = true;
+        self.positions = true;
+        self.normals = true;
+        self.uvs = true;
+        self.colors = true;
+        self.labels = true;
+        self.targets |= !self.stored_target.is_empty();
+        self.stored_target.fill(None);
+        self
     }
 
     /// Whether the list of targets that the file stores changes.
@@ -90,7 +119,21 @@ impl ObjectChanges {
     }
 
     pub(super) fn any(&self) -> bool {
-        self.attributes() || self.labels || self.rest_weights || self.names || self.target_list()
+        self.of_mesh() || self.rest_weights
+    }
+
+    /// Whether the mesh itself changes, not only the weights of its node.
+    pub(super) fn of_mesh(&self) -> bool {
+        self.attributes() || self.labels || self.names || self.target_list() || self.new_faces
+    }
+}
+
+/// Whether an object follows the same joints as in the file, if any.
+fn same_skeleton(object: &Object, original: &Object) -> bool {
+    match (&object.skin, &original.skin) {
+        (None, None) => true,
+        (Some(skin), Some(old)) => skin.skeleton == old.skeleton,
+        _ => false,
     }
 }
 
@@ -126,6 +169,22 @@ fn stored_target(k: usize, target: &Target, stored: &[Target]) -> Option<usize> 
     let by_name = stored.iter().position(|other| other.name == target.name);
     let named = by_name.filter(same).or(Some(k).filter(same));
     named.or_else(|| (0..stored.len()).find(same))
+}
+
+/// For each target, the target of the file that it was.
+fn source_targets(
+    targets: &[Target],
+    old: &[Target],
+    stored: &[Option<usize>],
+) -> Vec<Option<usize>> {
+    let mut sources = Vec::with_capacity(targets.len());
+    for (target, stored_target) in targets.iter().zip(stored) {
+        let named = old.iter().position(|other| other.name == target.name);
+        // A target that is there under another name is not replaced by a new one of its name.
+        let free = named.filter(|k| !stored.contains(&Some(*k)));
+        sources.push(stored_target.or(free));
+    }
+    sources
 }
 
 /// The weights of the targets of the file at new places; zero for new targets.

@@ -10,7 +10,7 @@ use crate::gltf::seams::Seams;
 use crate::gltf::write::{FrameTargets, MeshLayout, mesh_extras};
 
 /// A target as the attributes of each block, or a target that the file has already.
-enum TargetSource {
+pub(super) enum TargetSource {
     Stored(usize),
     New(Vec<Attributes>),
 }
@@ -28,6 +28,14 @@ impl<'a> DocumentEdit<'a> {
         }
 
         self.changed = true;
+        if self.follows(k) {
+            return self.node_weights(k, count);
+        }
+        if changes.new_faces {
+            self.new_primitives(k, frames)?;
+            return self.node_weights(k, count);
+        }
+
         let seams = object.seams.clone()?;
         let mut layout = MeshLayout::of(object, &seams);
         if !self.stores_target_normals(k) {
@@ -36,49 +44,74 @@ impl<'a> DocumentEdit<'a> {
         if changes.attributes() {
             self.attributes(k, &layout)?;
         }
-
-        let mut names: Vec<String> = object
-            .rig
-            .targets()
-            .iter()
-            .map(|t| t.name.clone())
-            .collect();
-        let frame_names: Vec<String> = frames.of_object(k).map(|(name, _)| name).collect();
-        let real = names.len();
-        names.extend(frame_names);
         if changes.target_list() {
             let sources = self.target_sources(k, &layout, frames);
             self.targets(k, &seams, &sources)?;
+            self.remap_mesh_weights(k, count)?;
         }
-        if changes.target_list() {
-            self.remap_weights(k, names.len())?;
-        }
-        if changes.rest_weights {
-            self.rest_weights(k, names.len())?;
-        }
+        self.node_weights(k, count)?;
 
         // The weld map keeps the order of vertices whatever targets are there.
         if changes.attributes() || changes.target_list() || changes.labels {
-            let mut own = mesh_extras(object, self.settings[k].as_ref(), &layout, &mut self.buffer);
-            own.targets = (names.len() > real).then_some(real);
-            self.mesh_extras(k)?.insert(KEY.into(), json!(own));
+            self.own_extras(k, &layout, count)?;
         }
         if changes.target_list() || changes.names {
-            self.mesh_extras(k)?
-                .insert("targetNames".into(), json!(names));
+            self.target_names(k, frames)?;
         }
 
         Some(())
     }
 
+    /// The weights of the nodes that show the mesh of an object.
+    fn node_weights(&mut self, k: usize, count: usize) -> Option<()> {
+        if self.changes[k].target_list() {
+            let sources = self.changes[k].source_target.clone();
+            for node in self.nodes_of(k) {
+                remap(self.node_json(node)?, &sources, count, false);
+            }
+        }
+        if self.changes[k].rest_weights {
+            self.rest_weights(k, count)?;
+        }
+        Some(())
+    }
+
+    /// Replaces our own notes on the mesh, which is written with `count` targets.
+    pub(super) fn own_extras(
+        &mut self,
+        k: usize,
+        layout: &MeshLayout<'_>,
+        count: usize,
+    ) -> Option<()> {
+        let object = layout.object;
+        let settings = self.settings[k].as_ref();
+        let mut own = mesh_extras(object, settings, layout, &mut self.buffer);
+        let real = object.rig.targets().len();
+        own.targets = (count > real).then_some(real);
+        self.mesh_extras(k)?.insert(KEY.into(), json!(own));
+        Some(())
+    }
+
+    /// Replaces the names of the targets.
+    pub(super) fn target_names(&mut self, k: usize, frames: &FrameTargets<'a>) -> Option<()> {
+        let targets = self.asset.objects[k].rig.targets().iter();
+        let mut names: Vec<String> = targets.map(|target| target.name.clone()).collect();
+        names.extend(frames.of_object(k).map(|(name, _)| name));
+        self.mesh_extras(k)?
+            .insert("targetNames".into(), json!(names));
+        Some(())
+    }
+
     /// The JSON of the mesh of an object.
-    fn mesh_json(&mut self, k: usize) -> Option<&mut Map<String, Value>> {
-        let mesh = self.before.placed[k].mesh;
-        self.json.get_mut("meshes")?.get_mut(mesh)?.as_object_mut()
+    pub(super) fn mesh_json(&mut self, k: usize) -> Option<&mut Map<String, Value>> {
+        self.mesh_value(k)?.as_object_mut()
     }
 
     /// Whether new targets get normals: if the vertices have some, and as those in the file.
-    fn stores_target_normals(&self, k: usize) -> bool {
+    pub(super) fn stores_target_normals(&self, k: usize) -> bool {
+        if self.asset.plain_targets {
+            return false;
+        }
         let mesh = &self.source.document.meshes[self.before.placed[k].mesh];
         let mut primitives = mesh.primitives.iter();
         if !primitives.all(|p| p.attributes.contains_key("NORMAL")) {
@@ -89,6 +122,7 @@ impl<'a> DocumentEdit<'a> {
         targets.peek().is_none() || targets.any(|target| target.contains_key("NORMAL"))
     }
 
+    /// The `extras` of the mesh of an object.
     fn mesh_extras(&mut self, k: usize) -> Option<&mut Map<String, Value>> {
         let extras = self.mesh_json(k)?.entry("extras").or_insert(Value::Null);
         if !extras.is_object() {
@@ -98,7 +132,7 @@ impl<'a> DocumentEdit<'a> {
     }
 
     /// For each part of the mesh, its primitive in the document.
-    fn primitives_of_parts(&self, k: usize) -> Vec<usize> {
+    pub(super) fn primitives_of_parts(&self, k: usize) -> Vec<usize> {
         let mesh = self.before.placed[k].mesh;
         read_primitives(&self.source.document.meshes[mesh])
     }
@@ -141,23 +175,33 @@ impl<'a> DocumentEdit<'a> {
     }
 
     /// The targets of the rig and the frames of clips, in the order of the file.
-    fn target_sources(
+    pub(super) fn target_sources(
         &mut self,
         k: usize,
         layout: &MeshLayout<'_>,
         frames: &FrameTargets<'_>,
     ) -> Vec<TargetSource> {
         let stored = &self.changes[k].stored_target;
+        let tangents = self
+            .stored_tangents(k)
+            .filter(|_| !self.asset.plain_targets);
+        let buffer = &mut self.buffer;
         let mut sources = Vec::new();
         for (target, stored) in layout.object.rig.targets().iter().zip(stored) {
             sources.push(match stored {
                 Some(index) => TargetSource::Stored(*index),
-                None => TargetSource::New(layout.target_attributes(target, None, &mut self.buffer)),
+                None => {
+                    let mut attributes = layout.target_attributes(target, None, buffer);
+                    if let Some(tangents) = &tangents {
+                        tangents.add_target(layout, target, buffer, &mut attributes);
+                    }
+                    TargetSource::New(attributes)
+                }
             });
         }
 
         for (_, positions) in frames.of_object(k) {
-            let attributes = layout.frame_attributes(positions, &mut self.buffer);
+            let attributes = layout.frame_attributes(positions, buffer);
             sources.push(TargetSource::New(attributes));
         }
 
@@ -166,6 +210,7 @@ impl<'a> DocumentEdit<'a> {
 
     /// Replaces the targets of all primitives.
     fn targets(&mut self, k: usize, seams: &Seams, sources: &[TargetSource]) -> Option<()> {
+        let plain = self.asset.plain_targets;
         let primitives = self.primitives_of_parts(k);
         for (part, primitive) in seams.parts.iter().zip(primitives) {
             let json = self.primitive_json(k, primitive)?;
@@ -173,7 +218,13 @@ impl<'a> DocumentEdit<'a> {
             let mut targets = Vec::with_capacity(sources.len());
             for source in sources {
                 targets.push(match source {
-                    TargetSource::Stored(index) => old.get(*index)?.clone(),
+                    TargetSource::Stored(index) => {
+                        let mut target = old.get(*index)?.clone();
+                        if plain {
+                            remove_directions(&mut target);
+                        }
+                        target
+                    }
                     TargetSource::New(of_blocks) => json!(of_blocks[part.block]),
                 });
             }
@@ -186,48 +237,43 @@ impl<'a> DocumentEdit<'a> {
         Some(())
     }
 
-    /// The nodes that show the mesh of an object.
-    pub(super) fn nodes_of(&self, object: usize) -> Vec<usize> {
-        let mesh = self.before.placed[object].mesh;
-        let nodes = self.source.document.nodes.iter().enumerate();
-        nodes
-            .filter(|(_, node)| node.mesh == Some(mesh))
-            .map(|(k, _)| k)
-            .collect()
-    }
-
     fn node_json(&mut self, node: usize) -> Option<&mut Map<String, Value>> {
         self.json.get_mut("nodes")?.get_mut(node)?.as_object_mut()
     }
 
-    /// Weights in the file, adapted to the new list of `count` targets.
-    fn remap_weights(&mut self, k: usize, count: usize) -> Option<()> {
-        let sources = self.changes[k].stored_target.clone();
+    /// The weights of a mesh in the file, adapted to the new list of `count` targets.
+    pub(super) fn remap_mesh_weights(&mut self, k: usize, count: usize) -> Option<()> {
+        let sources = self.changes[k].source_target.clone();
         remap(self.mesh_json(k)?, &sources, count, true);
-        for node in self.nodes_of(k) {
-            remap(self.node_json(node)?, &sources, count, false);
-        }
         Some(())
     }
 
-    /// Writes the rest weights where the first node of the mesh takes them from. Other nodes keep
-    /// theirs.
+    /// Writes the rest weights where the node of the object takes them from. Other nodes keep theirs.
     fn rest_weights(&mut self, k: usize, count: usize) -> Option<()> {
         let mut weights = self.asset.objects[k].rest_weights.clone();
         weights.resize(count, 0.0);
-        let nodes = self.nodes_of(k);
-        let of_node = match nodes.first() {
-            Some(&node) => self.node_json(node)?.contains_key("weights") || nodes.len() > 1,
+        let is_instanced = self.is_instanced(k);
+        let node = self.before.placed[k].chain.first().copied();
+        let of_node = match node {
+            Some(node) => is_instanced || self.node_json(node)?.contains_key("weights"),
             None => false,
         };
 
-        let fields = match nodes.first() {
-            Some(&node) if of_node => self.node_json(node)?,
-            _ => self.mesh_json(k)?,
+        let fields = match node.filter(|_| of_node) {
+            Some(node) => self.node_json(node)?,
+            None => self.mesh_json(k)?,
         };
         fields.insert("weights".into(), json!(weights));
 
         Some(())
+    }
+}
+
+/// Removes the displacements of normals and tangents of a target.
+fn remove_directions(target: &mut Value) {
+    if let Some(attributes) = target.as_object_mut() {
+        attributes.remove("NORMAL");
+        attributes.remove("TANGENT");
     }
 }
 

@@ -9,36 +9,47 @@
 //! take the indices of those that nothing refers to any more. Indices of nodes, meshes, accessors
 //! and views never change otherwise, so that references of unknown extensions stay valid.
 //!
-//! **Departures.** An asset with other objects, other faces or another skin than its file is written
-//! as a new document.
+//! **Departures.** An asset with other objects or another skeleton than its file is written as a new
+//! document. New faces replace the primitives of their mesh; its nodes, names and `extras` stay.
 //!
 //! | module | concept |
 //! |---|---|
 //! | `changes` | what differs between an object and its original |
 //! | `space` | from the scene to the space of the stored vertices and nodes |
+//! | `instances` | objects that share a mesh |
 //! | `mesh` | new attributes, targets and weights of a mesh |
+//! | `faces` | new primitives of a mesh |
+//! | `tangents` | displacements of tangents |
+//! | `references` | references of extensions to targets |
 //! | `animation` | changed, removed and new animations |
+//! | `node_motion` | motions of nodes below other nodes that move |
 //! | `storage` | free indices, and bytes that nothing uses |
 //! | `package` | the GLB, or the JSON with its buffers |
 
 mod animation;
 mod changes;
+mod faces;
+mod instances;
 mod mesh;
+mod node_motion;
 mod package;
+mod references;
 mod space;
 mod storage;
+mod tangents;
 
 use pliant_rig::RigSettings;
 use serde_json::Value;
 
 use self::animation::ClipChange;
 use self::changes::ObjectChanges;
+use self::instances::SharedMesh;
 pub(super) use self::package::Container;
 use super::container;
 use super::original::Original;
-use super::read::{Buffers, ReadScene, Scene, Source, material_labels, open_document};
+use super::read::{Buffers, ReadScene, Scene, Source, open_document};
 use super::write::{BufferBuilder, CAPABILITIES, FrameTargets};
-use crate::{Asset, EncodedAsset, NoFiles, Object};
+use crate::{Asset, EncodedAsset, NoFiles};
 
 /// The original file of the asset with its changes; `None` if the asset was not read from glTF, or
 /// if it needs a new document.
@@ -46,22 +57,26 @@ pub(super) fn edit(asset: &Asset, container: Container) -> Option<EncodedAsset> 
     let original = asset.original.as_deref()?;
     let chunks = container::open(&original.bytes).ok()?;
     let document = open_document(chunks.json).ok()?;
-    let source = Source {
-        document: &document,
-        buffers: Buffers::open(&document, &chunks, original).ok()?,
-        material_labels: material_labels(&document),
-    };
+    let buffers = Buffers::open(&document, &chunks, original).ok()?;
+    let source = Source::open(&document, buffers, &chunks).ok()?;
 
     // The asset is compared with what its file says.
     let mut before = Scene::read(&source, &NoFiles).ok()?;
     let (old, old_settings) = before.asset.with_flat_rigs();
     before.asset = old.into_owned();
-    let left_out = CAPABILITIES.left_out_of(asset);
+    let left_out = CAPABILITIES.losses_of(asset);
     let asset = asset.with_playable_motions();
     let (asset, settings) = asset.with_flat_rigs();
     let mut changes = ObjectChanges::of_all(&asset, &before.asset)?;
     for (k, change) in changes.iter_mut().enumerate() {
         change.labels |= settings[k] != old_settings[k];
+        change.targets |= asset.plain_targets && !change.stored_target.is_empty();
+        // A compressed stream holds all attributes of a primitive.
+        let mesh = &document.meshes[before.placed[k].mesh];
+        let compressed = mesh.primitives.iter().any(|p| p.extensions.draco.is_some());
+        if compressed && change.attributes() && !change.new_faces {
+            *change = change.clone().of_all_vertices();
+        }
     }
     let clip_changes = ClipChange::of_all(&asset, &before.asset);
     let local = space::in_mesh_space(&asset, &before.placed, &changes)?;
@@ -77,9 +92,11 @@ pub(super) fn edit(asset: &Asset, container: Container) -> Option<EncodedAsset> 
         json,
         changed: false,
         target_counts: Vec::new(),
+        shared: Vec::new(),
         settings,
         left_out,
     };
+    edit.share_meshes()?;
     let frames = edit.meshes()?;
     edit.animations(&frames)?;
 
@@ -104,6 +121,8 @@ struct DocumentEdit<'a> {
     changed: bool,
     /// How many targets each object is written with, frames of clips included.
     target_counts: Vec<usize>,
+    /// The mesh that each object is written to.
+    shared: Vec<SharedMesh>,
     left_out: Vec<String>,
 }
 
@@ -114,41 +133,8 @@ impl<'a> DocumentEdit<'a> {
         for object in 0..self.asset.objects.len() {
             self.mesh(object, &mut frames)?;
         }
-        self.warn_about_references();
+        self.references()?;
         Some(frames)
-    }
-
-    /// Extensions refer to targets by number; these numbers are not followed.
-    fn warn_about_references(&mut self) {
-        const EXTENSIONS: [&str; 4] = [
-            "VRM",
-            "VRMC_vrm",
-            "KHR_animation_pointer",
-            "KHR_interactivity",
-        ];
-
-        // Targets that are only added keep the numbers of the others.
-        let renumbered = |(changes, old): (&ObjectChanges, &Object)| {
-            let kept = 0..old.rig.targets().len();
-            changes.targets
-                && kept
-                    .into_iter()
-                    .any(|k| changes.stored_target.get(k) != Some(&Some(k)))
-        };
-        let mut pairs = self.changes.iter().zip(&self.before.asset.objects);
-        if !pairs.any(renumbered) {
-            return;
-        }
-
-        let used = &self.source.document.extensions_used;
-        for name in used
-            .iter()
-            .filter(|name| EXTENSIONS.contains(&name.as_str()))
-        {
-            self.left_out.push(format!(
-                "new numbers of targets in the extension '{name}' (its references may be wrong)"
-            ));
-        }
     }
 
     /// The file with the edited document.

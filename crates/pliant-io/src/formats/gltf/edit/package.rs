@@ -1,12 +1,13 @@
-//! The file of an edited document: a GLB, or JSON with its buffers inside.
+//! The file of an edited document: a GLB, or JSON with its buffers.
 //!
-//! Buffers and images in other files are put into the file, so that it does not depend on the folder
-//! of the original.
+//! Files beside a JSON document are written beside the new one under the same names. A GLB gets their
+//! bytes, so that it does not depend on the folder of the original.
 
 use serde_json::{Value, json};
 
 use crate::EncodedAsset;
 use crate::asset::media_type_of;
+use crate::files::percent_decoded;
 use crate::gltf::container::{self, base64_uri, to_data_uri};
 use crate::gltf::original::Original;
 use crate::gltf::read::Source;
@@ -48,14 +49,27 @@ pub(super) fn main_buffer<'a>(source: &'a Source<'_>) -> MainBuffer<'a> {
     })
 }
 
-/// The bytes of the original, if it is a file of this kind that refers to no others.
+/// The original, if it is a file of this kind; a GLB that refers to other files is not.
 pub(super) fn unchanged(original: &Original, container: Container) -> Option<EncodedAsset> {
     let is_glb = container::is_glb(&original.bytes);
-    let same_kind = is_glb == (container == Container::Glb) && original.files.is_empty();
-    same_kind.then(|| EncodedAsset {
+    let same_kind = is_glb == (container == Container::Glb);
+    let is_whole = original.files.is_empty() || container == Container::Json;
+    (same_kind && is_whole).then(|| EncodedAsset {
         bytes: original.bytes.clone(),
+        sidecar_files: all_files(original).collect(),
         ..EncodedAsset::default()
     })
+}
+
+/// The files beside the original, with their names.
+fn all_files(original: &Original) -> impl Iterator<Item = (String, Vec<u8>)> {
+    let files = original.files.iter();
+    files.filter_map(|(uri, bytes)| Some((percent_decoded(uri)?, bytes.clone())))
+}
+
+/// Whether files beside a document stay files.
+fn keeps_files(original: &Original, container: Container) -> bool {
+    container == Container::Json && !container::is_glb(&original.bytes)
 }
 
 /// The file of a document whose main buffer holds `main`.
@@ -66,7 +80,11 @@ pub(super) fn pack(
     original: &Original,
     container: Container,
 ) -> Option<EncodedAsset> {
-    let mut binary = embed_buffers(&mut json, main, source, container)?;
+    let mut sidecar_files = Vec::new();
+    if keeps_files(original, container) {
+        sidecar_files.extend(all_files(original));
+    }
+    let mut binary = embed_buffers(&mut json, main, source, container, &mut sidecar_files)?;
     let was_json = !container::is_glb(&original.bytes);
     if container == Container::Glb && was_json && main.index == 0 {
         join_buffers(&mut json, &mut binary, source)?;
@@ -74,21 +92,24 @@ pub(super) fn pack(
     let text = serde_json::to_vec(&json).ok()?;
 
     let bytes = match container {
-        Container::Glb => container::pack(text, binary),
+        Container::Glb => container::pack(text, binary, &source.chunks.others),
         Container::Json => text,
     };
     Some(EncodedAsset {
         bytes,
+        sidecar_files,
         ..EncodedAsset::default()
     })
 }
 
-/// Puts the bytes of all buffers into the file, and returns those of the binary chunk.
+/// Puts the bytes of all buffers into the file, or into the files that they had, and returns those of
+/// the binary chunk.
 fn embed_buffers(
     json: &mut Value,
     main: MainBuffer<'_>,
     source: &Source<'_>,
     container: Container,
+    files: &mut [(String, Vec<u8>)],
 ) -> Option<Vec<u8>> {
     let document = json.as_object_mut()?;
     if main.bytes.is_empty() && source.document.buffers.is_empty() {
@@ -113,7 +134,14 @@ fn embed_buffers(
 
         let fields = buffer.as_object_mut()?;
         fields.insert("byteLength".into(), json!(bytes.len()));
-        if k == 0 && container == Container::Glb {
+        let uri = fields.get("uri").and_then(Value::as_str);
+        let name = uri.and_then(percent_decoded);
+        let file = files
+            .iter_mut()
+            .find(|(known, _)| name.as_ref() == Some(known));
+        if let Some((_, content)) = file {
+            bytes.clone_into(content);
+        } else if k == 0 && container == Container::Glb {
             fields.remove("uri");
             binary = bytes.to_vec();
         } else {
@@ -124,13 +152,16 @@ fn embed_buffers(
     Some(binary)
 }
 
-/// Replaces the files of images: in a GLB by buffer views, in JSON by `data:` URIs.
+/// Replaces the files of images: in a GLB by buffer views, in JSON that was a GLB by `data:` URIs.
 pub(super) fn embed_images(
     json: &mut Value,
     original: &Original,
     container: Container,
     buffer: &mut BufferBuilder,
 ) {
+    if keeps_files(original, container) {
+        return;
+    }
     let images = json.get_mut("images").and_then(Value::as_array_mut);
     for image in images.into_iter().flatten() {
         // The reader has reported a file that is missing; its name stays.

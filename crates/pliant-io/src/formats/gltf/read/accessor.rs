@@ -1,15 +1,39 @@
 //! glTF accessors: typed arrays in the bytes of buffer views, dense or sparse.
 
 use super::buffers::Buffers;
+use super::draco::{self, DecodedArrays};
+use super::material;
 use crate::ReadError;
+use crate::gltf::container::Chunks;
 use crate::gltf::document::{self, Document, F32, I8, I16, U8, U16, U32};
 
 /// A document and its bytes.
 pub(in crate::formats::gltf) struct Source<'a> {
     pub(in crate::formats::gltf) document: &'a Document,
     pub(in crate::formats::gltf) buffers: Buffers<'a>,
+    pub(in crate::formats::gltf) chunks: &'a Chunks<'a>,
     /// The label of the faces of each material.
     pub(in crate::formats::gltf) material_labels: Vec<String>,
+    decoded: DecodedArrays,
+}
+
+impl<'a> Source<'a> {
+    /// A document whose compressed primitives are decoded.
+    pub(in crate::formats::gltf) fn open(
+        document: &'a Document,
+        buffers: Buffers<'a>,
+        chunks: &'a Chunks<'a>,
+    ) -> Result<Self, ReadError> {
+        let mut source = Self {
+            document,
+            buffers,
+            chunks,
+            material_labels: material::labels(document),
+            decoded: DecodedArrays::new(),
+        };
+        source.decoded = draco::decode(&source)?;
+        Ok(source)
+    }
 }
 
 /// Rows of numbers in bytes, checked to be complete.
@@ -63,17 +87,24 @@ impl Source<'_> {
         let width = width_of(&accessor.kind).ok_or_else(|| {
             accessor_error(index, format!("has the unknown type '{}'", accessor.kind))
         })?;
+        let layout = |offset, stride| RowLayout {
+            offset,
+            stride,
+            component: accessor.component_type,
+            normalized: accessor.normalized,
+            width,
+        };
+        let decoded = self.decoded.get(&index);
+        let decoded = decoded.filter(|_| accessor.buffer_view.is_none());
+        let count = decoded.map_or(accessor.count, |array| array.rows);
         let rows = match accessor.buffer_view {
-            None => None,
+            None => match decoded {
+                Some(array) => Some(layout(0, None).rows(index, &array.bytes, count)?),
+                None => None,
+            },
             Some(view) => {
                 let (bytes, stride) = self.buffers.view(view)?;
-                let layout = RowLayout {
-                    offset: accessor.byte_offset,
-                    stride,
-                    component: accessor.component_type,
-                    normalized: accessor.normalized,
-                    width,
-                };
+                let layout = layout(accessor.byte_offset, stride);
                 Some(layout.rows(index, bytes, accessor.count)?)
             }
         };
@@ -86,7 +117,7 @@ impl Source<'_> {
 
         Ok(Array {
             index,
-            count: accessor.count,
+            count,
             width,
             rows,
             sparse,
@@ -138,7 +169,7 @@ impl Source<'_> {
     }
 
     /// Rows of `N` numbers. Missing components become 1, the alpha of an RGB colour.
-    pub(super) fn vectors<const N: usize>(
+    pub(in crate::formats::gltf) fn vectors<const N: usize>(
         &self,
         index: usize,
         kinds: &[&str],
@@ -440,7 +471,7 @@ fn accessor_error(accessor: usize, message: String) -> ReadError {
     ))
 }
 
-fn width_of(kind: &str) -> Option<usize> {
+pub(super) fn width_of(kind: &str) -> Option<usize> {
     Some(match kind {
         "SCALAR" => 1,
         "VEC2" => 2,
@@ -451,7 +482,7 @@ fn width_of(kind: &str) -> Option<usize> {
     })
 }
 
-fn size_of(component: u32) -> Option<usize> {
+pub(super) fn size_of(component: u32) -> Option<usize> {
     Some(match component {
         I8 | U8 => 1,
         I16 | U16 => 2,

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `buffers` | bytes of buffers and buffer views |
 //! | `meshopt` | decompression of `EXT_meshopt_compression` views |
+//! | `draco` | compressed vertices and faces |
 //! | `accessor` | typed arrays in buffer views |
 //! | `primitive` | all primitives of a mesh, as stored |
 //! | `weld` | stored vertices → vertices |
@@ -13,35 +14,42 @@
 //! | `morph` | morph targets |
 //! | `mesh` | one glTF mesh → a rig with its seams |
 //! | `material` | materials, textures and images |
+//! | `instances` | the places at which the scene shows a mesh |
 //! | `nodes` | the node hierarchy and its transforms |
 //! | `skin` | joints and their bind pose |
+//! | `vrm` | expressions of VRM avatars → presets |
 //! | `animation` | animations → clips, with key-frame curves and the frame grid |
+//! | `other_content` | what no field of an asset holds |
 //! | `extras` | the lists that our own files store in accessors |
 //! | `scene` | the whole document → an asset |
 
 mod accessor;
 mod animation;
 mod buffers;
+mod draco;
 mod extras;
+mod instances;
 mod material;
 mod mesh;
 mod meshopt;
 mod morph;
 mod nodes;
+mod other_content;
 mod polygons;
 mod primitive;
 mod scene;
 mod skin;
+mod vrm;
 mod weld;
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(super) use self::accessor::Source;
 pub(super) use self::buffers::Buffers;
-pub(super) use self::material::labels as material_labels;
 pub(super) use self::nodes::NodeTree;
+use self::other_content::OtherContent;
 pub(super) use self::primitive::read_primitives;
 pub(super) use self::scene::{PlacedMesh, ReadScene, Scene};
 pub(super) use self::skin::BoundSkin;
@@ -49,10 +57,18 @@ use crate::formats::ReadFailure;
 use crate::gltf::container;
 use crate::gltf::document::Document;
 use crate::gltf::original::RecordingFiles;
+use crate::parse::json::json_problem;
 use crate::{Asset, FileProvider, IoError, ReadError};
 
 /// The supported extensions that change how meshes are stored.
-const SUPPORTED_EXTENSIONS: [&str; 2] = ["KHR_mesh_quantization", "EXT_meshopt_compression"];
+const SUPPORTED_EXTENSIONS: [&str; 6] = [
+    "KHR_draco_mesh_compression",
+    "KHR_mesh_quantization",
+    "EXT_meshopt_compression",
+    "KHR_meshopt_compression",
+    "EXT_mesh_gpu_instancing",
+    "KHR_node_visibility",
+];
 
 /// Reads a GLB, or a glTF whose buffers `files` opens.
 ///
@@ -69,17 +85,15 @@ pub(crate) fn read_document(bytes: &[u8], files: &dyn FileProvider) -> Result<As
     let chunks = container::open(bytes)?;
     let document = open_document(chunks.json)?;
     let buffers = Buffers::open(&document, &chunks, &files)?;
-    let source = Source {
-        document: &document,
-        buffers,
-        material_labels: material::labels(&document),
-    };
+    let source = Source::open(&document, buffers, &chunks)?;
 
-    let asset = Scene::read(&source, &files)?.asset;
+    let scene = Scene::read(&source, &files)?;
+    let other_content = OtherContent::of(&source, &scene).phrases()?;
     let original = files.into_original(bytes);
     Ok(Asset {
+        other_content,
         original: Some(Arc::new(original)),
-        ..asset
+        ..scene.asset
     })
 }
 
@@ -93,8 +107,16 @@ pub(super) fn open_document(json: &[u8]) -> Result<Document, ReadError> {
 
 fn parse(json: &[u8]) -> Result<Document, ReadError> {
     serde_json::from_slice(json).map_err(|e| {
+        // The first version of glTF has other lists.
+        let versioned: Option<Document> = serde_json::from_slice::<Value>(json)
+            .ok()
+            .and_then(|value| serde_json::from_value(json!({ "asset": value.get("asset")? })).ok());
+        if let Some(Err(wrong_version)) = versioned.map(|document| require_version(&document)) {
+            return wrong_version;
+        }
+        let problem = json_problem(&e);
         let message =
-            format!("the JSON does not describe a glTF scene: {e}; export the file again");
+            format!("the JSON does not describe a glTF scene: {problem}; export the file again");
         ReadError::whole(message.replace(char::is_control, " "))
     })
 }
@@ -116,7 +138,7 @@ fn require_version(document: &Document) -> Result<(), ReadError> {
 }
 
 fn require_supported_extensions(document: &Document) -> Result<(), ReadError> {
-    // Without its extension, a Draco mesh, for example, has no bytes that could be read.
+    // Without its extension, a compressed mesh, for example, has no bytes that could be read.
     for name in &document.extensions_required {
         if !changes_only_appearance(name) && !SUPPORTED_EXTENSIONS.contains(&name.as_str()) {
             return Err(ReadError::whole(format!(

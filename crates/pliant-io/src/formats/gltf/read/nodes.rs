@@ -95,8 +95,13 @@ impl<'a> NodeTree<'a> {
     }
 
     /// The node and its ancestors, from the node to its root.
+    pub(super) fn ancestors(&self, node: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(node), |&node| self.parents[node])
+    }
+
+    /// The list of the node and its ancestors, from the node to its root.
     pub(in crate::formats::gltf) fn chain(&self, node: usize) -> Vec<usize> {
-        std::iter::successors(Some(node), |&node| self.parents[node]).collect()
+        self.ancestors(node).collect()
     }
 
     /// The parent of a node; `None` for a root.

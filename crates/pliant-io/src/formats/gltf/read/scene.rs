@@ -7,14 +7,14 @@ use pliant_mesh::glam::DAffine3;
 use pliant_rig::{StoredSliders, Target};
 
 use super::accessor::Source;
+use super::instances::{self, Instance};
 use super::material::Appearance;
 use super::mesh::MeshAssembly;
 use super::nodes::NodeTree;
 use super::primitive::StoredMesh;
 use super::skin::BoundSkin;
-use super::{animation, extras, morph};
+use super::{animation, extras, morph, vrm};
 use crate::asset::check_file_order;
-use crate::gltf::document;
 use crate::gltf::extras::{DocumentExtras, parse};
 use crate::{Asset, FileProvider, Object, ReadError, UpAxis};
 
@@ -80,6 +80,13 @@ impl<'a> Scene<'a> {
             &mut scene.warnings,
         )?;
 
+        let (presets, unknown) = vrm::presets(&source.document.extensions, &objects, &placed);
+        if unknown > 0 {
+            scene.warnings.push(format!(
+                "{unknown} bind(s) of expressions name no target of the file and were not read"
+            ));
+        }
+
         let own: DocumentExtras = parse(&source.document.extras).unwrap_or_default();
         let main_clip = own
             .main_clip
@@ -87,6 +94,7 @@ impl<'a> Scene<'a> {
         let asset = Asset {
             objects,
             clips,
+            presets,
             main_clip,
             up_axis: UpAxis::Y,
             meters_per_unit: Some(1.0),
@@ -104,17 +112,24 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// The meshes that have triangles or points; at least one.
+    /// The meshes that have triangles or points, at all their places; at least one.
     fn objects(&mut self) -> Result<(Vec<Object>, Vec<PlacedMesh>), ReadError> {
-        let nodes_of_mesh = self.nodes_of_meshes()?;
+        let places = instances::of_meshes(self.source, &self.nodes, &mut self.warnings)?;
+        let first = places.iter().map(|places| places.first().copied());
+        let mut shown: Vec<(usize, Option<Instance>)> = first.enumerate().collect();
+        for (mesh, places) in places.iter().enumerate() {
+            shown.extend(places.iter().skip(1).map(|&place| (mesh, Some(place))));
+        }
+
         let mut objects = Vec::new();
         let mut placed = Vec::new();
-
-        for (k, mesh) in self.source.document.meshes.iter().enumerate() {
-            let read = self.object(k, mesh, &nodes_of_mesh[k]).map_err(|e| {
-                let name = mesh.name.as_deref().unwrap_or_default();
+        for (mesh, place) in shown {
+            let is_first = place == places[mesh].first().copied();
+            let read = self.object(mesh, place, is_first).map_err(|e| {
+                let name = self.source.document.meshes[mesh].name.as_deref();
+                let name = name.unwrap_or_default();
                 ReadError {
-                    message: format!("mesh {k} '{name}': {}", e.message),
+                    message: format!("mesh {mesh} '{name}': {}", e.message),
                     ..e
                 }
             })?;
@@ -137,39 +152,29 @@ impl<'a> Scene<'a> {
         Ok((objects, placed))
     }
 
-    /// For each mesh, the nodes that show it.
-    fn nodes_of_meshes(&self) -> Result<Vec<Vec<usize>>, ReadError> {
-        let count = self.source.document.meshes.len();
-        let mut nodes_of_mesh = vec![Vec::new(); count];
-        for (k, node) in self.nodes.nodes.iter().enumerate() {
-            let Some(mesh) = node.mesh else { continue };
-            let Some(list) = nodes_of_mesh.get_mut(mesh) else {
-                return Err(ReadError::whole(format!(
-                    "node {k} shows mesh {mesh}, but there are {count} meshes; export the file again"
-                )));
-            };
-            list.push(k);
-        }
-
-        Ok(nodes_of_mesh)
-    }
-
-    /// One mesh at its first node; `None` if it has neither triangles nor points.
+    /// One mesh at one place; `None` if it has neither triangles nor points. Only the `first` place
+    /// reports what was not read.
     fn object(
         &mut self,
         index: usize,
-        mesh: &document::Mesh,
-        nodes: &[usize],
+        place: Option<Instance>,
+        first: bool,
     ) -> Result<Option<(Object, PlacedMesh)>, ReadError> {
+        let mesh = &self.source.document.meshes[index];
+        let known_warnings = self.warnings.len();
         let name = mesh.name.clone().unwrap_or_default();
         let stored = StoredMesh::gather(self.source, mesh)?;
-        self.warn_about_mesh(&name, &stored, nodes);
+        self.warn_about_mesh(&name, &stored);
         if stored.blocks.is_empty() {
             return Ok(None);
         }
 
-        let mut placed = self.placed_mesh(index, &name, nodes)?;
-        let path = self.path(&placed.chain, &name)?;
+        let mut placed = self.placed_mesh(index, &name, place)?;
+        let mut path = self.path(&placed.chain, &name)?;
+        if let Some((number, _)) = place.and_then(|place| place.of_node) {
+            path.push_str(&format!("_{number}"));
+        }
+        self.warn_about_visibility(&placed.chain, &path);
         let assembly = MeshAssembly::new(
             self.source,
             mesh,
@@ -201,7 +206,8 @@ impl<'a> Scene<'a> {
             path,
             file_vertices,
             smoothing: extras::labels(self.source, own.smoothing.as_ref(), "smoothing", faces),
-            file_index: extras::list(self.source, own.file_index, "file_index", vertices),
+            file_index: extras::list(self.source, own.file_index, "file_index", vertices)
+                .filter(|_| first),
             skin: binding,
             rest_joints,
             seams: Some(Arc::new(seams)),
@@ -209,29 +215,36 @@ impl<'a> Scene<'a> {
         };
 
         // The weights of a node override those of its mesh.
-        let node = nodes.first().map(|&node| &self.nodes.nodes[node]);
+        let node = place.map(|place| &self.nodes.nodes[place.node]);
         let weights = node.and_then(|node| node.weights.as_ref());
         let weights = weights.or(mesh.weights.as_ref());
         object.rest_weights = morph::rest_weights(weights, &object, &placed, &mut self.warnings);
+        if !first {
+            self.warnings.truncate(known_warnings);
+        }
 
         Ok(Some((object, placed)))
     }
 
-    /// The place of a mesh at the first of its nodes, without frames.
+    /// A mesh at a place, without frames.
     fn placed_mesh(
         &mut self,
         mesh: usize,
         name: &str,
-        nodes: &[usize],
+        place: Option<Instance>,
     ) -> Result<PlacedMesh, ReadError> {
-        let node = nodes.first().copied();
+        let node = place.map(|place| place.node);
+        let in_node = place.and_then(|place| place.of_node);
         let chain = node.map_or_else(Vec::new, |node| self.nodes.chain(node));
         let skin = node.and_then(|node| self.nodes.nodes[node].skin);
 
         // The joints of a skinned mesh place it in the scene, its own node does not.
         let scene_from_mesh = match skin {
             Some(skin) => self.bound_skin(skin, name)?.scene_from_mesh,
-            None => self.nodes.world(&chain),
+            None => match in_node {
+                Some((_, in_node)) => self.nodes.world(&chain) * in_node,
+                None => self.nodes.world(&chain),
+            },
         };
 
         Ok(PlacedMesh {
@@ -279,18 +292,24 @@ impl<'a> Scene<'a> {
         Ok(bound)
     }
 
-    fn warn_about_mesh(&mut self, name: &str, stored: &StoredMesh, nodes: &[usize]) {
+    fn warn_about_mesh(&mut self, name: &str, stored: &StoredMesh) {
         if !stored.dropped.is_empty() {
             self.warnings.push(format!(
                 "mesh '{name}': {} were not read",
                 stored.dropped.join(" and ")
             ));
         }
+    }
 
-        if nodes.len() > 1 && !stored.blocks.is_empty() {
+    /// A node hides everything below it, too.
+    fn warn_about_visibility(&mut self, chain: &[usize], path: &str) {
+        let hidden = |&node: &usize| {
+            let visibility = self.nodes.nodes[node].extensions.visibility.as_ref();
+            visibility.is_some_and(|visibility| !visibility.visible)
+        };
+        if chain.iter().any(hidden) {
             self.warnings.push(format!(
-                "mesh '{name}' is shown by {} nodes and was read at the first only",
-                nodes.len()
+                "object '{path}' is hidden in the file, but is read as visible"
             ));
         }
     }

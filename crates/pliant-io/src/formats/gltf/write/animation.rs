@@ -278,9 +278,16 @@ impl<'a> ClipWriter<'a> {
 
     /// The motion of a node, relative to its parent.
     pub(in crate::formats::gltf) fn placement(&mut self, node: usize, track: &PlacementTrack) {
-        let (times, kept) = self.times(&track.times_secs);
+        let (mut times, mut kept) = self.times(&track.times_secs);
         if kept.is_empty() {
             return;
+        }
+
+        // A node that stays where it is needs one key.
+        let first = track.moved_from_rest[kept[0]];
+        if kept.iter().all(|&k| track.moved_from_rest[k] == first) {
+            times.truncate(1);
+            kept.truncate(1);
         }
 
         let mut translations: Vec<[f32; 3]> = Vec::with_capacity(kept.len());

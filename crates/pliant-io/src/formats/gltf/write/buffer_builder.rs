@@ -21,6 +21,9 @@ pub(in crate::formats::gltf) struct BufferBuilder {
     pub(in crate::formats::gltf) accessors: Vec<Accessor>,
     /// Accessors of displacements that are all zero, by their number of vertices.
     zero_accessors: HashMap<usize, usize>,
+    /// Views of the indices of sparse accessors, by component type and indices. Normals of a target and
+    /// frames of a clip often move the same vertices.
+    index_views: HashMap<(u32, Vec<u32>), usize>,
     /// How many accessors and views the document has before those of this buffer.
     known_accessors: usize,
     known_views: usize,
@@ -246,7 +249,7 @@ impl BufferBuilder {
             }
             accessor.buffer_view = Some(self.view(target, |bytes| push_rows(bytes, &dense)));
         } else if !nonzero.is_empty() {
-            let indices = self.view(None, |bytes| push_whole(bytes, nonzero, component_type));
+            let indices = self.index_view(nonzero, component_type);
             let values = self.view(None, |bytes| push_rows(bytes, values));
             accessor.sparse = Some(Sparse {
                 count: nonzero.len(),
@@ -263,6 +266,17 @@ impl BufferBuilder {
         }
 
         self.accessor(accessor)
+    }
+
+    /// A view of the indices of a sparse accessor; equal lists share one.
+    fn index_view(&mut self, indices: &[u32], component_type: u32) -> usize {
+        let key = (component_type, indices.to_vec());
+        if let Some(&known) = self.index_views.get(&key) {
+            return known;
+        }
+        let view = self.view(None, |bytes| push_whole(bytes, indices, component_type));
+        self.index_views.insert(key, view);
+        view
     }
 
     fn set_bounds<const N: usize>(&mut self, accessor: usize, rows: &[[f32; N]], with_zero: bool) {

@@ -35,7 +35,10 @@ impl DocumentWriter {
             _ => Arc::new(Seams::of(mesh)),
         };
 
-        let layout = MeshLayout::of(object, &seams);
+        let mut layout = MeshLayout::of(object, &seams);
+        if self.plain_targets {
+            layout = layout.without_target_normals();
+        }
         let attributes = self.attributes(index, &layout, skins);
         let unset_uvs = layout.unset_uvs();
         if unset_uvs > 0 {
@@ -127,6 +130,7 @@ impl DocumentWriter {
                     .iter()
                     .map(|of_block| of_block[part.block].clone())
                     .collect(),
+                ..Primitive::default()
             });
         }
 
@@ -142,7 +146,9 @@ impl DocumentWriter {
     ) -> WrittenTargets {
         let rig = &layout.object.rig;
         let normals = &layout.seams.target_normals;
-        let with_normals = normals.len() == rig.targets().len() && layout.mesh.normals().is_some();
+        let with_normals = normals.len() == rig.targets().len()
+            && layout.mesh.normals().is_some()
+            && !self.plain_targets;
 
         let mut targets = Vec::new();
         let mut names = Vec::new();

@@ -30,6 +30,7 @@ use self::material::{ImageStorage, MaterialWriter};
 pub(super) use self::mesh::mesh_extras;
 pub(super) use self::mesh_layout::MeshLayout;
 use self::skin::Skins;
+pub(super) use self::skin::joint_attributes;
 use crate::gltf::container::{pack, to_data_uri};
 use crate::gltf::document::{Buffer, Document};
 use crate::gltf::edit::{self, Container};
@@ -57,7 +58,7 @@ pub fn write(asset: &Asset) -> EncodedAsset {
     }
 
     EncodedAsset {
-        bytes: pack(to_json(&document), bytes),
+        bytes: pack(to_json(&document), bytes, &[]),
         left_out,
         ..EncodedAsset::default()
     }
@@ -98,6 +99,8 @@ struct DocumentWriter {
     /// Materials that are written already, by their JSON.
     material_of: HashMap<String, usize>,
     looks: MaterialWriter,
+    /// Whether targets and frames get no normals.
+    plain_targets: bool,
     left_out: Vec<String>,
 }
 
@@ -107,8 +110,13 @@ impl DocumentWriter {
         let mut writer = Self {
             left_out: CAPABILITIES.left_out_of(asset),
             looks: MaterialWriter::of(asset, storage),
+            plain_targets: asset.plain_targets,
             ..Self::default()
         };
+        // Materials keep their own entries, see `labelled_material`.
+        writer.left_out.retain(|phrase| {
+            !(phrase.starts_with("the extras of") && phrase.ends_with(" material(s)"))
+        });
         writer.document.asset = json!({ "version": "2.0", "generator": "pliant" });
 
         // glTF is in metres and Y up; without a known unit, numbers stay.

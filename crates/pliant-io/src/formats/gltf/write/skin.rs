@@ -1,19 +1,19 @@
 //! Skins of written objects: joints as nodes, weights as attributes, motions as animations.
 //!
-//! **Method.** A joint is a node at its bind pose, below the node of its parent joint or below one
-//! node for the skeleton. Its inverse bind matrix inverts that transform, so that at rest every
-//! vertex is where the mesh has it. In a frame in which a joint with bind transform `P` moves by
+//! **Method.** A joint is a node at its bind pose, or where it rests, below the node of its parent
+//! joint or below one node for the skeleton. Its inverse bind matrix inverts the transform of the
+//! bind pose, in which every vertex is where the mesh has it. In a frame in which a joint with bind transform `P` moves by
 //! `T`, its node has the transform `T P`, written relative to its parent.
 //!
 //! **Source.** "glTF 2.0 Specification", section 3.7.3.
 
-use pliant_mesh::glam::{DAffine3, DMat4};
-use pliant_rig::{Influence, Skeleton};
+use pliant_mesh::glam::{DAffine3, DMat4, DVec3};
+use pliant_rig::{Influence, Skeleton, Skin};
 
 use super::buffer_builder::BufferBuilder;
-use crate::gltf::document::{Attributes, Document, Node, Skin};
+use crate::gltf::document::{self, Attributes, Document, Node};
 use crate::gltf::seams::{Block, Seams};
-use crate::{Animation, Asset};
+use crate::{Animation, Asset, Motion, Shape};
 
 /// Influences in one pair of attributes `JOINTS_n`, `WEIGHTS_n`.
 const INFLUENCES: usize = 4;
@@ -57,7 +57,8 @@ impl<'a> Skins<'a> {
                 .position(|shared| leaders[object] == Some(shared.object));
 
             document.nodes[node].skin = Some(known.unwrap_or_else(|| {
-                let nodes = write_joints(&binding.skeleton, document);
+                let rest = rest_motions(asset, object);
+                let nodes = write_joints(&binding.skeleton, rest, document);
                 write_skin(&binding.skeleton, &nodes, document, buffer);
                 skins.skeletons.push(SharedSkeleton {
                     skeleton: &binding.skeleton,
@@ -71,7 +72,7 @@ impl<'a> Skins<'a> {
         skins
     }
 
-    /// Joints and weights of the stored vertices of an object, four to a set.
+    /// Joints and weights of the stored vertices of an object.
     pub(super) fn attributes(
         &self,
         object: usize,
@@ -80,38 +81,8 @@ impl<'a> Skins<'a> {
         buffer: &mut BufferBuilder,
         attributes: &mut Attributes,
     ) {
-        let own = self.asset.objects[object].fitting_skin();
-        let Some(binding) = own.filter(|_| block.count > 0) else {
-            return;
-        };
-
-        let skin = &binding.skin;
-        for set in 0..skin.most_influences().div_ceil(INFLUENCES) {
-            let own = |stored: usize| {
-                skin.influences(seams.vertex_of[stored] as usize)
-                    .chunks(INFLUENCES)
-                    .nth(set)
-                    .unwrap_or_default()
-            };
-
-            // Each set of attributes stores four influences of each vertex.
-            let joint = |influence: &Influence| influence.bone;
-            let weight = |influence: &Influence| influence.weight as f32;
-            let joints: Vec<[u32; 4]> = block
-                .range()
-                .map(|stored| four(own(stored), joint))
-                .collect();
-
-            let weights: Vec<[f32; 4]> = block
-                .range()
-                .map(|stored| four(own(stored), weight))
-                .collect();
-
-            attributes.insert(
-                format!("JOINTS_{set}"),
-                buffer.joints(&joints, skin.bone_count()),
-            );
-            attributes.insert(format!("WEIGHTS_{set}"), buffer.attribute(&weights));
+        if let Some(binding) = self.asset.objects[object].fitting_skin() {
+            joint_attributes(&binding.skin, seams, block, buffer, attributes);
         }
     }
 
@@ -138,6 +109,47 @@ impl<'a> Skins<'a> {
     }
 }
 
+/// Joints and weights of the stored vertices of a block, four to a set.
+pub(in crate::formats::gltf) fn joint_attributes(
+    skin: &Skin,
+    seams: &Seams,
+    block: &Block,
+    buffer: &mut BufferBuilder,
+    attributes: &mut Attributes,
+) {
+    if block.count == 0 {
+        return;
+    }
+
+    for set in 0..skin.most_influences().div_ceil(INFLUENCES) {
+        let own = |stored: usize| {
+            skin.influences(seams.vertex_of[stored] as usize)
+                .chunks(INFLUENCES)
+                .nth(set)
+                .unwrap_or_default()
+        };
+
+        // Each set of attributes stores four influences of each vertex.
+        let joint = |influence: &Influence| influence.bone;
+        let weight = |influence: &Influence| influence.weight as f32;
+        let joints: Vec<[u32; 4]> = block
+            .range()
+            .map(|stored| four(own(stored), joint))
+            .collect();
+
+        let weights: Vec<[f32; 4]> = block
+            .range()
+            .map(|stored| four(own(stored), weight))
+            .collect();
+
+        attributes.insert(
+            format!("JOINTS_{set}"),
+            buffer.joints(&joints, skin.bone_count()),
+        );
+        attributes.insert(format!("WEIGHTS_{set}"), buffer.attribute(&weights));
+    }
+}
+
 /// The values of up to four influences; the default for the missing ones.
 fn four<T: Copy + Default>(own: &[Influence], value: impl Fn(&Influence) -> T) -> [T; INFLUENCES] {
     std::array::from_fn(|k| own.get(k).map_or_else(T::default, &value))
@@ -159,23 +171,41 @@ fn local(skeleton: &Skeleton, motions: &[DAffine3], joint: usize) -> DAffine3 {
     }
 }
 
+/// The motions of the joints at rest. Frames of positions without a track of joints are where they
+/// should be, so that joints then rest in the bind pose.
+fn rest_motions(asset: &Asset, object: usize) -> Option<&[DAffine3]> {
+    let (binding, motions) = asset.objects[object].rest_motions()?;
+    let skeleton = |object: usize| asset.objects[object].skin.as_ref().map(|s| &s.skeleton);
+    let is_baked = |motion: &Motion| {
+        let is_points = matches!(motion.shape, Shape::Points(_));
+        is_points && motion.skin.is_none() && skeleton(motion.object) == Some(&binding.skeleton)
+    };
+    let mut all = asset.clips.iter().flat_map(|clip| &clip.motions);
+    (!all.any(is_baked)).then_some(motions)
+}
+
 /// Adds a node for each joint, below one node for the skeleton, which comes after them.
-fn write_joints(skeleton: &Skeleton, document: &mut Document) -> Vec<usize> {
-    // Bind transforms are rigid, so that the scale is one.
+fn write_joints(
+    skeleton: &Skeleton,
+    rest: Option<&[DAffine3]>,
+    document: &mut Document,
+) -> Vec<usize> {
     let first = document.nodes.len();
     let joints = skeleton.joints();
-    for joint in joints {
-        let above = joint
-            .parent
-            .map_or(DAffine3::IDENTITY, |parent| joints[parent].bind());
-        let (_, rotation, translation) =
-            (above.inverse() * joint.bind()).to_scale_rotation_translation();
+    let bound = vec![DAffine3::IDENTITY; joints.len()];
+    for (k, joint) in joints.iter().enumerate() {
+        let local = local(skeleton, rest.unwrap_or(&bound), k);
+        let (scale, rotation, translation) = local.to_scale_rotation_translation();
         let rotation = (!rotation.is_near_identity()).then(|| rotation.to_array());
 
+        // Bind transforms are rigid, so that their scale is one.
+        let scale = Some(scale).filter(|_| rest.is_some());
+        let scale = scale.filter(|scale| !scale.abs_diff_eq(DVec3::ONE, 1e-6));
         document.nodes.push(Node {
             name: Some(joint.name.clone()),
             translation: Some(translation.to_array()),
             rotation,
+            scale: scale.map(|scale| scale.to_array()),
             ..Node::default()
         });
     }
@@ -213,7 +243,7 @@ fn write_skin(
     let root = joints.last().map(|last| last + 1);
     let inverse_bind_matrices = Some(buffer.matrices(&matrices));
 
-    document.skins.push(Skin {
+    document.skins.push(document::Skin {
         inverse_bind_matrices,
         joints: joints.to_vec(),
         skeleton: root,

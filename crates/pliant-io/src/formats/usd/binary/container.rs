@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use super::integers::{self, IntegerWidth};
 use super::lz4;
 use super::paths::PathTree;
+use super::plain_tables;
 use crate::ReadError;
 use crate::formats::usd::layer::Value;
 use crate::parse::binary::Cursor;
@@ -18,8 +19,8 @@ use crate::parse::budget::Budget;
 /// How a binary layer begins.
 pub(in crate::formats::usd) const MAGIC: &[u8] = b"PXR-USDC";
 
-/// The first version whose tables are compressed, which OpenUSD writes since 2017.
-const OLDEST_VERSION: [u8; 2] = [0, 4];
+/// The first minor version whose tables are compressed, which OpenUSD writes since 2017.
+const FIRST_COMPRESSED: u8 = 4;
 
 /// A binary layer with its tables.
 pub(super) struct Tables<'a> {
@@ -63,24 +64,41 @@ impl<'a> Tables<'a> {
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self, ReadError> {
         let mut cursor = Cursor::of(bytes);
         cursor.take(MAGIC.len(), "the beginning of a binary layer")?;
-        let [major, minor] = cursor.array("the version of the layer")?;
-        if major != OLDEST_VERSION[0] || minor < OLDEST_VERSION[1] {
+        let [major, minor, patch] = cursor.array("the version of the layer")?;
+        if major != 0 {
             return Err(ReadError::byte(
                 MAGIC.len(),
                 format!(
-                    "binary layers of version {major}.{minor} are not supported; save it again as .usda or with OpenUSD 17.8 or later"
+                    "binary layers of version {major}.{minor}.{patch} are not supported; save it again as .usda"
                 ),
             ));
         }
 
         let sections = Sections::read(bytes)?;
         let budget = Budget::of_samples(bytes.len());
-        let tokens = tokens(&mut sections.cursor("TOKENS")?, &budget)?;
         let strings = strings(&mut sections.cursor("STRINGS")?)?;
-        let fields = fields(&mut sections.cursor("FIELDS")?, &budget)?;
-        let field_sets = field_sets(&mut sections.cursor("FIELDSETS")?, &budget)?;
-        let paths = PathTree::read(&mut sections.cursor("PATHS")?, &budget)?;
-        let specs = specs(&mut sections.cursor("SPECS")?, &budget)?;
+        let section = |name| sections.cursor(name);
+        if minor < FIRST_COMPRESSED {
+            let padded = minor == 0;
+            return Ok(Self {
+                bytes,
+                minor,
+                tokens: plain_tables::tokens(&mut section("TOKENS")?, &budget)?,
+                strings,
+                fields: plain_tables::fields(&mut section("FIELDS")?, &budget)?,
+                field_sets: plain_tables::field_sets(&mut section("FIELDSETS")?, &budget)?,
+                paths: plain_tables::paths(bytes, sections.start("PATHS")?, padded, &budget)?,
+                specs: plain_tables::specs(&mut section("SPECS")?, padded, &budget)?,
+                budget,
+                known: RefCell::default(),
+            });
+        }
+
+        let tokens = tokens(&mut section("TOKENS")?, &budget)?;
+        let fields = fields(&mut section("FIELDS")?, &budget)?;
+        let field_sets = field_sets(&mut section("FIELDSETS")?, &budget)?;
+        let paths = PathTree::read(&mut section("PATHS")?, &budget)?;
+        let specs = specs(&mut section("SPECS")?, &budget)?;
 
         Ok(Self {
             bytes,
@@ -177,10 +195,19 @@ impl<'a> Sections<'a> {
         Ok(Self { bytes, list })
     }
 
-    fn cursor(&self, name: &str) -> Result<Cursor<'a>, ReadError> {
+    fn find(&self, name: &str) -> Result<(u64, u64), ReadError> {
         let section = self.list.iter().find(|(known, ..)| known == name);
-        let &(_, start, size) =
-            section.ok_or_else(|| damaged(format!("it has no section {name}")))?;
+        let section = section.map(|&(_, start, size)| (start, size));
+        section.ok_or_else(|| damaged(format!("it has no section {name}")))
+    }
+
+    /// Where a section begins in the file.
+    fn start(&self, name: &str) -> Result<u64, ReadError> {
+        self.find(name).map(|(start, _)| start)
+    }
+
+    fn cursor(&self, name: &str) -> Result<Cursor<'a>, ReadError> {
+        let (start, size) = self.find(name)?;
         let what = format!("section {name}");
         let mut cursor = cursor_at(self.bytes, start, &what)?;
         cursor.require(size, 1, format!("bytes of {what}"))?;

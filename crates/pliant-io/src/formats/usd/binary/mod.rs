@@ -5,12 +5,13 @@
 //!
 //! **Source.** OpenUSD, the source of `Sdf_CrateFile`; checked against files that OpenUSD writes.
 //!
-//! **Departures.** Versions from 0.4 on are read. Nothing is written.
+//! **Departures.** Nothing is written.
 //!
 //! | module | concept |
 //! |---|---|
 //! | `lz4`, `integers` | compressed blocks and lists of integers |
 //! | `container` | sections and tables |
+//! | `plain_tables` | tables before version 0.4 |
 //! | `paths` | the tree of paths |
 //! | `values` | value representations → values |
 
@@ -18,6 +19,7 @@ mod container;
 mod integers;
 mod lz4;
 mod paths;
+mod plain_tables;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -249,6 +251,10 @@ impl<'a> Assembly<'a> {
             metadata: fields.metadata.clone(),
         };
 
+        if let Some(target) = entry(&fields.metadata, "connectionPaths") {
+            let target = PropertyValue::Constant(target.clone());
+            properties.push(Property::connection(name, target));
+        }
         let samples = fields.samples.clone().map(|mut samples| {
             // A block of values gives nothing to interpolate.
             samples.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -88,6 +88,10 @@ impl PathTree {
         Ok(Self { nodes })
     }
 
+    pub(super) fn of_nodes(nodes: Vec<Option<PathNode>>) -> Self {
+        Self { nodes }
+    }
+
     pub(super) fn node(&self, index: u32) -> Result<PathNode, ReadError> {
         let node = self.nodes.get(index as usize).copied().flatten();
         node.ok_or_else(|| damaged(format!("it names path {index}, which does not exist")))

@@ -215,7 +215,7 @@ impl<'a> LayerLibrary<'a> {
 }
 
 /// The path of `asset` in a layer of `folder`; `None` if it leaves the folder of the root layer.
-pub(super) fn joined(folder: &str, asset: &str) -> Option<String> {
+pub(in crate::formats::usd) fn joined(folder: &str, asset: &str) -> Option<String> {
     let asset = asset.split(":SDF_FORMAT_ARGS:").next().unwrap_or_default();
     let asset = asset.replace('\\', "/");
     if asset.starts_with('/') || asset.contains(':') {

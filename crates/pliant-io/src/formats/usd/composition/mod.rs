@@ -20,7 +20,8 @@ mod layers;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use self::layers::{LayerLibrary, LayerStack, joined};
+pub(super) use self::layers::joined;
+use self::layers::{LayerLibrary, LayerStack};
 use super::layer::{Layer, Prim, Property, PropertyValue, Reference, Retiming, Value};
 use super::syntax::GREATEST_DEPTH;
 use crate::parse::budget::Budget;
@@ -37,6 +38,8 @@ pub(super) struct Composed {
     pub(super) layer: Layer,
     /// The bytes of all layers.
     pub(super) bytes: usize,
+    /// The folder to which the paths of assets are relative.
+    pub(super) folder: String,
     pub(super) warnings: Vec<String>,
 }
 
@@ -53,6 +56,7 @@ pub(super) fn compose(
         return Ok(Composed {
             layer: root,
             bytes,
+            folder: folder.into(),
             warnings: Vec::new(),
         });
     }
@@ -74,6 +78,7 @@ pub(super) fn compose(
     }
     Ok(Composed {
         layer: Layer { metadata, prims },
+        folder: String::new(),
         // A scene may show a prim many times.
         bytes: composer
             .library

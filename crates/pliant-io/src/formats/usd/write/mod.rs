@@ -2,10 +2,12 @@
 //!
 //! | module | concept |
 //! |---|---|
+//! | `material` | UsdPreviewSurface and its textures |
 //! | `names` | prim names: valid, distinct, below one root |
 //! | `text` | value texts |
 //! | `skeleton` | skeletons, skins, and the animations of joints and weights |
 
+mod material;
 mod names;
 mod skeleton;
 mod text;
@@ -19,6 +21,7 @@ use pliant_rig::Target;
 use self::names::{MATERIALS, PrimTree, distinct_names};
 use self::skeleton::SkeletonPrim;
 use self::text::{extent, list, matrix, quoted, singles, tuples};
+use crate::asset::image_file_names;
 use crate::{Animation, Asset, Capabilities, EncodedAsset, IoError, Motion, Object, Shape, UpAxes};
 
 /// What a USDA file can store.
@@ -31,14 +34,17 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     normals: true,
     groups: true,
     materials: true,
-    textures: false,
+    textures: true,
     smoothing: false,
     targets: true,
     in_betweens: true,
+    combinations: false,
+    slider_settings: false,
     rest_weights: false,
     clips: 1,
     weight_tracks: true,
     skins: true,
+    rest_pose: false,
     frame_names: false,
     up_axes: UpAxes::Any,
 };
@@ -48,6 +54,9 @@ pub(in crate::formats::usd) const FILE_INDEX: &str = "pliant:fileIndex";
 
 /// The attribute of the root that stores the name of the clip, which USD cannot store.
 pub(in crate::formats::usd) const CLIP_NAME: &str = "pliant:clipName";
+
+/// The attribute of a root that the asset does not have. USD needs one default prim.
+pub(in crate::formats::usd) const ADDED_ROOT: &str = "pliant:addedRoot";
 
 /// The asset as one layer; its first clip gives the time samples.
 pub fn write(asset: &Asset) -> Result<EncodedAsset, IoError> {
@@ -60,7 +69,9 @@ pub fn write(asset: &Asset) -> Result<EncodedAsset, IoError> {
         ));
     }
     let asset = plain.as_ref().map_or(asset, |(plain, _)| plain);
+    left_out.extend(material::left_out(asset));
     let clip = asset.clips.first();
+    let image_names = image_file_names(asset);
     let tree = PrimTree::of(asset);
     let file_indices = asset.file_indices();
 
@@ -73,8 +84,11 @@ pub fn write(asset: &Asset) -> Result<EncodedAsset, IoError> {
         clip,
         file_indices: (!in_order).then_some(file_indices),
         materials: materials(asset),
+        uv_names: uv_names(asset),
+        image_names: image_names.clone(),
         out: String::from("#usda 1.0\n"),
         depth: 0,
+        adds_root: tree.adds_root,
         skeletons: Rc::new(skeleton::skeletons(asset, &tree)),
         curves: 0,
         stale_normals: 0,
@@ -111,8 +125,8 @@ pub fn write(asset: &Asset) -> Result<EncodedAsset, IoError> {
 
     Ok(EncodedAsset {
         bytes: writer.out.into_bytes(),
+        sidecar_files: material::image_files(asset, &image_names),
         left_out,
-        ..EncodedAsset::default()
     })
 }
 
@@ -156,6 +170,23 @@ fn materials(asset: &Asset) -> Vec<(String, String)> {
         .collect()
 }
 
+/// The names of the primvars of UV sets.
+fn uv_names(asset: &Asset) -> Vec<String> {
+    let meshes = asset.objects.iter().map(|o| o.rig.neutral());
+    let most = meshes.max_by_key(|mesh| mesh.uv_layers().len());
+    most.map_or_else(Vec::new, primvar_names)
+}
+
+fn primvar_names(mesh: &Mesh) -> Vec<String> {
+    distinct_names(mesh.uv_layers().iter().map(|layer| {
+        if layer.name.is_empty() {
+            "st"
+        } else {
+            &layer.name
+        }
+    }))
+}
+
 struct Writer<'a> {
     asset: &'a Asset,
     clip: Option<&'a Animation>,
@@ -164,6 +195,12 @@ struct Writer<'a> {
     file_indices: Option<Vec<Vec<u32>>>,
     /// Display name and prim name of each material.
     materials: Vec<(String, String)>,
+    /// The primvars of the UV sets, of the mesh that has most.
+    uv_names: Vec<String>,
+    /// The names of the files of the images.
+    image_names: Vec<String>,
+    /// Whether the root is no part of the asset.
+    adds_root: bool,
     skeletons: Rc<Vec<SkeletonPrim>>,
     out: String,
     depth: usize,
@@ -260,11 +297,15 @@ impl Writer<'_> {
             self.line(&format!("custom string {CLIP_NAME} = {name}"));
         }
 
+        if is_root && self.adds_root {
+            self.line(&format!("custom bool {ADDED_ROOT} = 1"));
+        }
+
         for child in &branch.children {
             self.branch(child, path, "Xform");
         }
         if is_root {
-            self.material_scope();
+            self.material_scope(path);
         }
         self.close("}");
     }
@@ -306,14 +347,17 @@ impl Writer<'_> {
         self.skeleton_beside(index);
     }
 
-    /// The materials by name only; their appearance is not known.
-    fn material_scope(&mut self) {
+    /// The materials; those that are only labels have no shaders.
+    fn material_scope(&mut self, root: &str) {
         if self.materials.is_empty() {
             return;
         }
         self.prim("Scope", MATERIALS, MATERIALS, &[]);
         for (display_name, name) in self.materials.clone() {
             self.prim("Material", &name, &display_name, &[]);
+            if let Some(material) = self.asset.material(&display_name) {
+                self.shaders(material, &format!("{root}/{MATERIALS}/{name}"));
+            }
             self.close("}");
         }
         self.close("}");
@@ -380,15 +424,7 @@ impl Writer<'_> {
     }
 
     fn layers(&mut self, mesh: &Mesh, moves: bool) {
-        let names = mesh.uv_layers().iter().map(|layer| {
-            if layer.name.is_empty() {
-                "st"
-            } else {
-                &layer.name
-            }
-        });
-
-        let names = distinct_names(names);
+        let names = primvar_names(mesh);
         for (layer, name) in mesh.uv_layers().iter().zip(names) {
             self.primvar("texCoord2f", &name, layer, |uv| uv.as_vec2().to_array());
         }

@@ -18,6 +18,8 @@ pub(super) struct PrimTree {
     pub(super) display_name: String,
     pub(super) object: Option<usize>,
     pub(super) children: Vec<PrimTree>,
+    /// Whether the root below this one is no part of the asset.
+    pub(super) adds_root: bool,
 }
 
 impl PrimTree {
@@ -41,7 +43,10 @@ impl PrimTree {
             &asset.name
         };
 
-        let mut tree = Self::default();
+        let mut tree = Self {
+            adds_root: !rooted && paths.iter().all(|path| !path.is_empty()),
+            ..Self::default()
+        };
         for (k, path) in paths.iter().enumerate() {
             let mut steps: Vec<&str> = if rooted {
                 path.clone()
