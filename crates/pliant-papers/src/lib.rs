@@ -9,7 +9,7 @@
 //! use pliant_papers::reproduce::REPRODUCTIONS;
 //!
 //! let names: Vec<&str> = REPRODUCTIONS.iter().map(|reproduction| reproduction.name).collect();
-//! assert_eq!(names, ["pose", "touch", "blend", "transfer", "learn"]);
+//! assert_eq!(names, ["pose", "touch", "blend", "transfer", "learn", "capture"]);
 //! ```
 
 pub mod page;

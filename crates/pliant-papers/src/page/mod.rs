@@ -3,6 +3,7 @@
 //! - `section`: a [`Section`] of a page.
 //! - `table`, `plot`: a [`Table`] and a [`Plot`]; `svg`: a plot as SVG text.
 //! - `axis`: positions and ticks of an [`Axis`]; `labels`: words beside points.
+//! - `viewer`: a mesh or a clip that can be turned and played.
 //! - `palette`: the colours of light and dark pages.
 //!
 //! ```
@@ -28,6 +29,7 @@ mod plot;
 mod section;
 mod svg;
 mod table;
+mod viewer;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -37,6 +39,7 @@ pub use plot::{Marks, Plot, Point, Series};
 pub use section::Section;
 use section::{File, Part};
 pub use table::{Best, Table};
+pub use viewer::{VIEWER_PAGE, viewer_page};
 
 const PAGE_STYLE: &str = include_str!("page.css");
 const PLOT_STYLE: &str = include_str!("plot.css");

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use pliant_view::{Image, ViewError, to_apng};
 
-use super::{Plot, Table, escaped, svg};
+use super::{Plot, Table, escaped, svg, viewer};
 
 /// A section of a page: a title, a paragraph and figures, then tables, plots and pictures.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +24,7 @@ pub(super) struct Part {
     plots: Vec<(Plot, String)>,
     wide: Vec<File>,
     small: Vec<File>,
+    viewers: Vec<File>,
     files: Vec<File>,
     links: Vec<(String, String)>,
 }
@@ -59,7 +60,7 @@ impl Section {
     }
 
     /// Adds a paragraph below all that is here; what is added next stands below it. Between two
-    /// paragraphs, tables come first, then plots, wide pictures, small pictures and files.
+    /// paragraphs, tables come first, then plots, wide pictures, small pictures, viewers and files.
     pub fn paragraph(&mut self, text: impl Into<String>) {
         self.parts.push(Part {
             text: text.into(),
@@ -111,6 +112,12 @@ impl Section {
         let file = File::new(file, caption, to_apng(frames, frame_millis)?);
         self.part().small.push(file);
         Ok(())
+    }
+
+    /// Adds a mesh or a clip that can be turned and played; `page` is a [`viewer_page`](super::viewer_page).
+    pub fn viewer(&mut self, file: &str, caption: &str, page: String) {
+        let file = File::new(file, caption, page.into_bytes());
+        self.part().viewers.push(file);
     }
 
     /// Adds a file for download.
@@ -188,6 +195,13 @@ impl Part {
 
         write_pictures(&self.wide, "wide", html);
         write_pictures(&self.small, "row", html);
+        if !self.viewers.is_empty() {
+            html.push_str("<div class=\"row\">");
+            for File { name, caption, .. } in &self.viewers {
+                viewer::write_frame(name, caption, html);
+            }
+            html.push_str("</div>\n");
+        }
         self.write_links(html);
     }
 
@@ -219,7 +233,8 @@ impl Part {
     }
 
     pub(super) fn all_files(&self) -> impl Iterator<Item = &File> {
-        self.wide.iter().chain(&self.small).chain(&self.files)
+        let pictures = self.wide.iter().chain(&self.small);
+        pictures.chain(&self.viewers).chain(&self.files)
     }
 }
 

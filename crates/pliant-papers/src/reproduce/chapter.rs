@@ -76,8 +76,5 @@ pub(super) fn after_models(
 }
 
 fn go_on(progress: &dyn Progress, stage: &str, done: f64) -> Result<(), ReproduceError> {
-    if progress.report(stage, done).is_break() {
-        return Err(ReproduceError::Stopped);
-    }
-    Ok(())
+    Ok(progress.proceed(stage, done)?)
 }

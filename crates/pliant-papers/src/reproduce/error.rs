@@ -2,7 +2,7 @@
 
 use pliant_io::IoError;
 use pliant_learn::LearnError;
-use pliant_mesh::MeshError;
+use pliant_mesh::{MeshError, Stopped};
 use pliant_physics::{PhysicsError, TouchError};
 use pliant_rig::RigError;
 use pliant_transfer::TransferError;
@@ -77,5 +77,5 @@ pub enum ReproduceError {
     },
     /// The caller stopped the work.
     #[error("the reproduction was stopped; nothing was written")]
-    Stopped,
+    Stopped(#[from] Stopped),
 }

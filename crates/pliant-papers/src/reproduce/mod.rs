@@ -10,11 +10,13 @@
 //! - `blend/`: Ma et al. 2012.
 //! - `transfer/`: Wang, Lee 2008.
 //! - `learn/`: Huang et al. 2012.
+//! - `capture/`: performances, with peers instead of a paper.
 //! - `chapter`: the sections of a page; `output`: pages on disk; `error`: what can fail.
 //! - `data`: the models, built in or in a data folder.
 //! - `numerals`: numbers as tables show them; `lcg`: pseudo-random numbers.
 
 mod blend;
+mod capture;
 mod chapter;
 mod data;
 mod error;
@@ -91,6 +93,14 @@ pub const REPRODUCTIONS: &[Reproduction] = &[
                 18, 2012",
         chapters: learn::entries,
         sections: learn::sections,
+    },
+    Reproduction {
+        name: "capture",
+        title: "Performances on rigs, against simple peers",
+        paper: "Planted performances: a plain copy of channels, and non-negative least squares for each \
+                frame (Lawson and Hanson, \"Solving least squares problems\", 1974), are the peers",
+        chapters: capture::entries,
+        sections: capture::sections,
     },
 ];
 
@@ -215,6 +225,6 @@ mod tests {
         let out = place.path().join("out");
         let stopped = run(&["pose"], &Data::built_in(), &out, &Stop);
 
-        assert!(matches!(stopped, Err(ReproduceError::Stopped)) && !out.exists());
+        assert!(matches!(stopped, Err(ReproduceError::Stopped(_))) && !out.exists());
     }
 }

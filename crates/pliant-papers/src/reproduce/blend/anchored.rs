@@ -3,7 +3,7 @@
 use pliant_linalg::RigidMotion;
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DQuat, DVec3};
-use pliant_physics::{Blend, BlendOptions, PhysicsError};
+use pliant_physics::{Blend, BlendOptions, EnergyTerms, PhysicsError};
 use pliant_view::{Color, ContactSheet, Image, Marker, Shot, View};
 
 use super::numerals::greatest;
@@ -107,7 +107,7 @@ fn sheet(straight: &Mesh, paths: &[AnchoredPath]) -> Result<Image, ReproduceErro
 fn anchored_paths(straight: &Mesh) -> Result<Vec<AnchoredPath>, PhysicsError> {
     let bent = bars::bent(straight, DEGREES)?;
     let end = bars::left_end(straight, END);
-    let middle = BlendOptions::default();
+    let middle = BlendOptions::default().with_energy(EnergyTerms::springs());
     let conditions = [
         ("middle", Vec::new(), middle.clone()),
         (

@@ -5,8 +5,8 @@ use std::f64::consts::TAU;
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, MeshError};
 use pliant_physics::{
-    Blend, BlendOptions, ContactBlend, ContactMethod, ContactOptions, Obstacle, ObstacleMotion,
-    PhysicsError,
+    Blend, BlendOptions, ContactBlend, ContactMethod, ContactOptions, EnergyTerms, Obstacle,
+    ObstacleMotion, PhysicsError,
 };
 use pliant_view::{Color, ContactSheet, Image, Material, Shot, View};
 
@@ -152,7 +152,10 @@ impl ContactPath {
         shapes: &[Mesh; 2],
         method: Option<ContactMethod>,
     ) -> Result<Self, PhysicsError> {
-        let mut blend = Blend::new(shapes, &BlendOptions::default())?;
+        let mut blend = Blend::new(
+            shapes,
+            &BlendOptions::default().with_energy(EnergyTerms::springs()),
+        )?;
         blend.prepare_frames(STEPS + 1)?;
 
         let [start, end] = axis();

@@ -2,7 +2,7 @@
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
-use pliant_physics::{Blend, BlendFrame, BlendOptions, Constraint, PhysicsError};
+use pliant_physics::{Blend, BlendFrame, BlendOptions, Constraint, EnergyTerms, PhysicsError};
 use pliant_rig::{Rig, RigError};
 use pliant_view::{Color, ContactSheet, Ground, Image, Look, Marker, Shot, View};
 
@@ -117,8 +117,9 @@ impl PulledPaths {
             .unwrap_or(0);
         let face = face(head, tip);
         // Everything but the face is fixed.
-        let options =
-            BlendOptions::default().with_fixed((0..face.len()).filter(|&v| !face[v]).collect());
+        let options = BlendOptions::default()
+            .with_energy(EnergyTerms::springs())
+            .with_fixed((0..face.len()).filter(|&v| !face[v]).collect());
         let mut blend = Blend::new(&[head.clone(), laughing], &options)?;
         let direction = DVec3::new(0.3, -0.1, 1.0).normalize();
         let goal = head.positions()[tip] + direction * (PULL * diagonal(head));

@@ -3,7 +3,7 @@
 use pliant_io::Asset;
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
-use pliant_physics::{Blend, BlendFrame, BlendOptions, PhysicsError};
+use pliant_physics::{Blend, BlendFrame, BlendOptions, EnergyTerms, PhysicsError};
 use pliant_view::{ContactSheet, Shot, View};
 use web_time::Instant;
 
@@ -136,7 +136,10 @@ impl Pair {
 
 impl PosePath {
     fn between(shapes: &[Mesh; 2]) -> Result<Self, PhysicsError> {
-        let mut blend = Blend::new(shapes, &BlendOptions::default())?;
+        let mut blend = Blend::new(
+            shapes,
+            &BlendOptions::default().with_energy(EnergyTerms::springs()),
+        )?;
         blend.prepare_frames(STEPS + 1)?;
 
         let mut frames = Vec::new();

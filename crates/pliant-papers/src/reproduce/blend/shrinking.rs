@@ -2,7 +2,9 @@
 
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, MeshError};
-use pliant_physics::{ArapInterpolation, Blend, BlendOptions, InteriorOptions, PhysicsError};
+use pliant_physics::{
+    ArapInterpolation, Blend, BlendOptions, EnergyTerms, InteriorOptions, PhysicsError,
+};
 use pliant_view::{ContactSheet, Shot, View};
 
 use super::numerals::{greatest, row};
@@ -179,7 +181,10 @@ impl MethodPaths {
 
 /// The frames by each method.
 fn frames(shapes: &[Mesh; 2]) -> Result<[Vec<Mesh>; 3], PhysicsError> {
-    let mut blend = Blend::new(shapes, &BlendOptions::default())?;
+    let mut blend = Blend::new(
+        shapes,
+        &BlendOptions::default().with_energy(EnergyTerms::springs()),
+    )?;
     blend.prepare_frames(STEPS + 1)?;
     let arap = ArapInterpolation::new(&shapes[0], &shapes[1], &InteriorOptions::default())?;
 

@@ -2,7 +2,7 @@
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
-use pliant_physics::{Blend, BlendFrame, BlendOptions, PhysicsError};
+use pliant_physics::{Blend, BlendFrame, BlendOptions, EnergyTerms, PhysicsError};
 use pliant_view::{ContactSheet, Image, Shot, View};
 
 use super::numerals::{percent, row};
@@ -134,7 +134,10 @@ fn blends(straight: &Mesh) -> Result<([Mesh; 3], Vec<BlendFrame>), PhysicsError>
         bars::twisted(straight, 150.0)?,
         bars::stretched(straight, 1.4)?,
     ];
-    let mut blend = Blend::new(&shapes, &BlendOptions::default())?;
+    let mut blend = Blend::new(
+        &shapes,
+        &BlendOptions::default().with_energy(EnergyTerms::springs()),
+    )?;
 
     let frames = WEIGHTS
         .iter()

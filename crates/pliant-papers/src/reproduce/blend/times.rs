@@ -1,7 +1,7 @@
 //! Table I: time of one step at the paper's sizes.
 
 use pliant_mesh::Mesh;
-use pliant_physics::{Blend, BlendOptions, PhysicsError, Solver};
+use pliant_physics::{Blend, BlendOptions, EnergyTerms, PhysicsError, Solver};
 use web_time::Instant;
 
 use super::numerals::{gap, grouped, mean, rounded, row};
@@ -147,7 +147,12 @@ impl PathTimings {
     /// Every `stride`-th step between the ends.
     fn new(shapes: &[Mesh; 2], solver: Solver, stride: usize) -> Result<Self, PhysicsError> {
         let began = Instant::now();
-        let mut blend = Blend::new(shapes, &BlendOptions::default().with_solver(solver))?;
+        let mut blend = Blend::new(
+            shapes,
+            &BlendOptions::default()
+                .with_energy(EnergyTerms::springs())
+                .with_solver(solver),
+        )?;
         blend.prepare_frames(STEPS + 1)?;
 
         let ready = milliseconds(began);

@@ -322,7 +322,10 @@ mod tests {
 
         assert_eq!(drags.len(), 12);
         let plain = Method::new(
-            Bounded::default().with_sparsity(0.0).with_damping(0.0),
+            Bounded::default()
+                .with_goal_limit(None)
+                .with_sparsity(0.0)
+                .with_damping(0.0),
             Range::Clip,
         );
 

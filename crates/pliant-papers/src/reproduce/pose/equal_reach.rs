@@ -157,7 +157,7 @@ fn pairs(
     parallel::map(drags.len(), 1, of_drag).into_iter().collect()
 }
 
-fn pair(subject: &Subject<'_>, drag: &Drag, theirs: &Measure, grab: &mut Grab<'_>) -> Option<Pair> {
+fn pair(subject: &Subject<'_>, drag: &Drag, theirs: &Measure, grab: &mut Grab) -> Option<Pair> {
     if theirs.displacement.length() < LEAST_DISPLACEMENT * drag.displacement.length() {
         return None;
     }

@@ -105,7 +105,11 @@ const PLAIN: usize = 1;
 
 fn stepped_methods() -> [SteppedMethod; 4] {
     // A small damping keeps the problem definite without changing the solution visibly.
-    let plain = Bounded::default().with_sparsity(0.0).with_damping(1e-6);
+    let plain = Bounded::default()
+        .with_debiasing(false)
+        .with_goal_limit(None)
+        .with_sparsity(0.0)
+        .with_damping(1e-6);
     [
         SteppedMethod {
             label: "tikhonov",

@@ -19,7 +19,7 @@ pub(super) const FAR: f64 = 0.125;
 #[derive(Debug)]
 pub(super) struct Subject<'m> {
     pub(super) model: &'m Model,
-    pub(super) poser: Poser<'m>,
+    pub(super) poser: Poser,
     /// The largest displacement of each vertex by a target.
     pub(super) reach: Vec<f64>,
     /// The diagonal of the moving part.
@@ -111,7 +111,7 @@ impl<'m> Subject<'m> {
         weights: &[f64],
         pins: &[u32],
         method: &Method,
-    ) -> Result<Grab<'_>, ReproduceError> {
+    ) -> Result<Grab, ReproduceError> {
         let pins: Vec<Pin> = pins
             .iter()
             .map(|&vertex| Pin::hold(vertex as usize))
