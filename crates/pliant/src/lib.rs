@@ -6,6 +6,7 @@
 //!
 //! - [`recipes`]: recipe files of the commands `transfer`, `learn` and `register`.
 //! - [`jobs`]: the work of a recipe with all its files opened.
+//! - [`landmarks`]: landmarks of a face, by the targets of a rig and by the shape of the mesh.
 //! - [`pictures`]: pictures of meshes and markers.
 //! - `demo`, `page` and `reproduce` (feature `papers`): the demo page, HTML pages, and the tables
 //!   and figures of the papers.
@@ -22,9 +23,16 @@
 //! # Ok::<(), pliant::mesh::MeshError>(())
 //! ```
 
+// The command line names this library as a user of it does.
+#[cfg(feature = "cli")]
+extern crate self as pliant;
+
+#[cfg(feature = "cli")]
+pub mod cli;
 #[cfg(feature = "papers")]
 pub mod demo;
 pub mod jobs;
+pub mod landmarks;
 pub mod pictures;
 pub mod recipes;
 

@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 
-mod cli;
-
 fn main() -> ExitCode {
-    cli::run(cli::parse())
+    ExitCode::from(pliant::cli::run_arguments(std::env::args_os()))
 }

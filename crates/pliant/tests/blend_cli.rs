@@ -524,9 +524,24 @@ fn energy_terms_are_reported_and_respect_an_obstacle() {
     }
 
     std::fs::remove_file(&out).unwrap();
-    for wrong in ["angles", "spring", "springs,volume:-1"] {
+    for wrong in ["angles", "spring", "springs,volume:-1", "path,volume"] {
         let run = pliant(&["blend", &ball, &egg, "--energy", wrong, "--out", &out]);
         assert_eq!(run.status.code(), Some(2), "{wrong}");
         assert!(!std::path::Path::new(&out).exists());
     }
+}
+
+#[test]
+fn the_path_is_the_default_and_a_named_solver_selects_springs() {
+    let folder = folder();
+    let [ball, egg] = poses(&folder);
+    let out = inside(&folder, "walk.glb");
+    let energy = |options: &[&str]| {
+        let walk = ["blend", &ball, &egg, "--steps", "2", "--out", &out];
+        json(&[&walk[..], options].concat())["energy"].clone()
+    };
+
+    assert_eq!(energy(&[]), "path");
+    assert_eq!(energy(&["--solver", "fast"]), "springs");
+    assert_eq!(energy(&["--solver", "tight", "--energy", "path"]), "path");
 }

@@ -296,6 +296,48 @@ fn an_interrupted_write_leaves_no_file() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn no_command_replaces_its_input_by_any_spelling() {
+    let folder = folder();
+    let square = file(&folder, "square.obj", SQUARE);
+    std::fs::create_dir(folder.path().join("sub")).expect("a folder");
+    let (_, other_spelling) = in_folder(&folder, "sub/../square.obj");
+    let (link, link_text) = in_folder(&folder, "link.obj");
+    std::os::unix::fs::symlink(&square, link).expect("a link");
+
+    for out in [&square, &other_spelling, &link_text] {
+        for args in [
+            ["convert", &square, out].as_slice(),
+            &["repair", &square, "--out", out],
+            &["mirror", &square, "--out", out],
+            &["render", &square, "--out", out],
+        ] {
+            refuses(args, &["replace the input"]);
+        }
+    }
+    assert_eq!(std::fs::read_to_string(&square).expect("the input"), SQUARE);
+}
+
+#[test]
+fn two_results_do_not_share_a_file() {
+    let folder = folder();
+    let (out, text) = in_folder(&folder, "a.json");
+    std::fs::create_dir(folder.path().join("sub")).expect("a folder");
+    let (_, other_spelling) = in_folder(&folder, "sub/../a.json");
+    let pin = [
+        "pose",
+        "specimen:head",
+        "--pin",
+        "4480:0.1,0,0",
+        "--out",
+        &text,
+    ];
+    let both = [pin.as_slice(), &["--weights-out", &other_spelling]].concat();
+    refuses(&both, &["two results", "a.json"]);
+    assert!(!out.exists());
+}
+
 #[test]
 fn wrong_usage_gives_exit_code_2_and_names_the_argument() {
     let folder = folder();
@@ -451,12 +493,14 @@ fn a_picture_has_the_same_bytes_on_any_number_of_threads() {
 }
 
 /// All commands, in the groups of `pliant --help`.
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 31] = [
     "demo",
     "studio",
     "pose",
     "sketch",
     "invert",
+    "play",
+    "listen",
     "touch",
     "mirror",
     "split",
@@ -471,6 +515,7 @@ const COMMANDS: [&str; 28] = [
     "drive",
     "bones",
     "info",
+    "pick",
     "render",
     "convert",
     "bake",

@@ -1,4 +1,4 @@
-//! `pliant pose`: the residual layer.
+//! `pliant pose`: the residual layer and the prior.
 
 mod command;
 
@@ -41,6 +41,59 @@ fn points(path: &str) -> Vec<DVec3> {
 /// A brow pulled farther than its sliders go.
 fn far_pin() -> String {
     format!("{}:0.2,1.6,0.8", moved_most("browOuterUpLeft"))
+}
+
+#[test]
+fn a_prior_says_where_it_comes_from_and_moves_both_sides_of_an_expression() {
+    let folder = folder();
+    let out = inside(&folder, "posed.npy");
+    let pin = format!("{}:0.2,0.5,0", moved_most("mouthSmileLeft"));
+    let pose = |prior: &str| {
+        json(&[
+            "pose",
+            "specimen:head",
+            "--pin",
+            &pin,
+            "--prior",
+            prior,
+            "--out",
+            &out,
+        ])
+    };
+
+    let known = pose("builtin");
+    assert_eq!(known["method"], "prior");
+    assert_eq!(known["prior"]["source"], "specimen:head");
+    assert_eq!(
+        known["prior"]["sliders"].as_u64().unwrap() as usize,
+        head().targets().len()
+    );
+    assert!(known["kkt"].as_f64().unwrap() < 1e-6, "{}", known["kkt"]);
+
+    // The performance smiles with both corners.
+    let weight = |name: &str| known["weights"][name].as_f64().unwrap_or(0.0);
+    assert!(
+        weight("mouthSmileLeft") > 0.1 && weight("mouthSmileRight") > 0.1,
+        "{}",
+        known["weights"]
+    );
+
+    let plain = pose("none");
+    assert_eq!(
+        (&plain["method"], &plain["prior"]),
+        (&"box".into(), &Value::Null)
+    );
+    let base = ["pose", "specimen:head", "--pin", &pin, "--out", &out];
+    let refused = |args: &[&str], part: &str| {
+        let output = pliant(&[&base[..], args].concat());
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            !output.status.success() && message.contains(part),
+            "{message}"
+        );
+    };
+    refused(&["--prior", "specimen:bar"], "specimen:bar");
+    refused(&["--prior", "builtin", "--method", "pinv"], "--method box");
 }
 
 #[test]

@@ -221,8 +221,8 @@ fn verlet_stiffness_depends_on_steps_and_xpbd_stiffness_does_not() {
         );
 
         assert!(
-            off(2, last - 1) < 0.03 && off(1, last) < 0.03,
-            "the last two agree"
+            off(2, last - 1) < 0.1 && off(1, last) < 0.1,
+            "the last two agree to a tenth"
         );
     }
 }

@@ -166,6 +166,36 @@ fn a_smile_lifts_the_corners_of_the_mouth_and_an_arch_the_brow() {
 }
 
 #[test]
+fn a_stroke_moves_the_sliders_of_its_feature_only() {
+    let head = HeadSketch::new();
+    let feature = |found: &Value| found["feature_of_stroke"][0].as_str().map(str::to_owned);
+    let has_only = |found: &Value, words: &[&str]| {
+        let weights = found["weights"].as_object().expect("weights by name");
+        !weights.is_empty()
+            && weights
+                .keys()
+                .all(|name| words.iter().any(|word| name.starts_with(word)))
+    };
+
+    // A wide arch, which the nose and the lids could imitate.
+    let [x, y] = head.pixel(head.moved_most("browOuterUpLeft"));
+    let arch = head.bow("arch.json", [x - 24.0, y + 2.0], [x + 16.0, y + 2.0], -12.0);
+    let brow = head.sketch(&["--stroke", &arch]);
+    assert_eq!(feature(&brow).as_deref(), Some("brow"));
+    assert!(has_only(&brow, &["brow"]), "{}", brow["weights"]);
+
+    let smile = head.sketch(&["--stroke", &head.smile()]);
+    assert_eq!(feature(&smile).as_deref(), Some("lip"));
+    assert!(has_only(&smile, &["mouth", "jaw"]), "{}", smile["weights"]);
+
+    // Said, not found.
+    let told = head.sketch(&["--stroke", &arch, "--feature", "lid"]);
+    assert_eq!(feature(&told).as_deref(), Some("lid"));
+    let any = head.sketch(&["--stroke", &arch, "--feature", "any"]);
+    assert_eq!(feature(&any), None);
+}
+
+#[test]
 fn pins_report_absolute_positions_and_their_distance() {
     let head = HeadSketch::new();
     let found = head.sketch(&["--stroke", &head.smile()]);

@@ -208,7 +208,8 @@ fn skin_under_a_ball_that_stays_comes_to_rest() {
         .map(|(a, b)| a.distance(*b))
         .fold(0.0, f64::max);
 
-    assert!(apart < 1e-6, "{apart}");
+    // The head is in centimetres: no vertex moves by more than a micrometre in a frame.
+    assert!(apart < 1e-4, "{apart}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Pose and touch a character",
         &[
-            "pose", "sketch", "invert", "touch", "mirror", "split", "rename",
+            "pose", "sketch", "invert", "play", "listen", "touch", "mirror", "split", "rename",
         ],
     ),
     (
@@ -23,6 +23,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         "Look, measure and convert",
         &[
             "info",
+            "pick",
             "render",
             "convert",
             "repair",
@@ -85,7 +86,8 @@ An ASSET is
 Vertices are counted from 0 in the order of the file. glTF splits vertices at
 UV seams; here they are counted as welded.
 
-Exit codes: 0 done; 1 failed, with one line on stderr; 2 wrong usage.";
+Exit codes: 0 done; 1 failed, with one line on stderr; 2 wrong usage; 70 a
+defect of pliant, with one line that says where to report it.";
 
 /// The command with a help page that lists its subcommands in groups.
 pub(crate) fn with_groups(command: Command) -> Command {

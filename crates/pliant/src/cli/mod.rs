@@ -1,27 +1,36 @@
 //! The command line: arguments in, one library call, report out.
 //!
-//! - [`args`]: arguments that several commands share
-//! - [`commands`]: the subcommands
-//! - [`help`]: the help page of the program, with its commands in groups
-//! - [`report`]: results, messages, files and exit codes
+//! - `args`: arguments that several commands share
+//! - `commands`: the subcommands
+//! - `help`: the help page of the program, with its commands in groups
+//! - `report`: results, messages, files and exit codes
+//! - `threads`: the number of threads, also where the system gives fewer
 
 mod args;
 mod commands;
 mod help;
 mod report;
+mod threads;
 
-use std::process::ExitCode;
+use std::ffi::OsString;
+use std::io::Write;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use args::file_conflicts::refuse_file_conflicts;
 use commands::animation::{blend, markers, shapes, transfer};
-use commands::inspection::{bake, convert, flexibility, geodesic, info, render};
+use commands::inspection::{bake, convert, flexibility, geodesic, info, pick, render};
 use commands::learning::{bones, drive, learn, register, validate};
-use commands::posing::{invert, pose, sketch, touch};
+use commands::posing::{invert, listen, play, pose, sketch, touch};
 use commands::program::{completions, demo, man, reproduce, schema, studio};
 use commands::rigs::{mirror, rename, repair, split};
 use report::console::Console;
+use report::defect::report_defects;
 use report::failure::Failure;
+use report::interrupt::end_cleanly_on_signals;
+
+/// Exit code of wrong usage.
+const USAGE: u8 = 2;
 
 /// Heading of the options that all commands have.
 const GLOBAL: &str = "Global options";
@@ -55,6 +64,8 @@ enum Command {
     Pose(Box<pose::Args>),
     Sketch(Box<sketch::Args>),
     Invert(Box<invert::Args>),
+    Play(Box<play::Args>),
+    Listen(listen::Args),
     Touch(Box<touch::Args>),
     Blend(Box<blend::Args>),
     Transfer(Box<transfer::Args>),
@@ -68,6 +79,7 @@ enum Command {
     Drive(Box<drive::Args>),
     Validate(validate::Args),
     Geodesic(geodesic::Args),
+    Pick(pick::Args),
     Render(render::Args),
     Reproduce(reproduce::Args),
     Mirror(mirror::Args),
@@ -79,24 +91,41 @@ enum Command {
     Man(man::Args),
 }
 
-/// Parses the arguments of the process. Wrong usage ends the process with exit code 2.
-pub(crate) fn parse() -> Cli {
-    let matches = help::with_groups(Cli::command()).get_matches();
-    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+/// Runs the command line `arguments`, whose first is the name of the program, and returns its exit
+/// code: 0 done; 1 failed, with one line on stderr; 2 wrong usage; 70 a defect of the program.
+///
+/// It handles Ctrl-C and sets the panic hook of the process: for a process that runs one command.
+pub fn run_arguments(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let code = report_defects(|| {
+        let matches = help::with_groups(Cli::command()).try_get_matches_from(arguments);
+        let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+        match parsed {
+            Ok((cli, matches)) => run(&cli, &matches),
+            Err(error) => {
+                // A closed pipe is no reason to fail.
+                let _ = error.print();
+                u8::try_from(error.exit_code()).unwrap_or(USAGE)
+            }
+        }
+    });
+    // A process that Rust does not end keeps what is not flushed.
+    let _ = std::io::stdout().flush();
+    code
 }
 
-/// Runs one command. Exit codes: 0 done; 1 failed, with one line on stderr; 2 wrong usage.
-pub(crate) fn run(cli: Cli) -> ExitCode {
-    let console = Console::new(cli.json, cli.quiet);
-    if let Some(threads) = cli.threads {
-        limit_threads(threads.into());
+fn run(cli: &Cli, matches: &ArgMatches) -> u8 {
+    end_cleanly_on_signals();
+    let mut console = Console::new(cli.json, cli.quiet);
+    if threads::start(cli.threads.map(usize::from), &console).is_err() {
+        console = console.without_threads();
     }
 
-    match run_command(&cli.command, &console) {
-        Ok(()) => ExitCode::SUCCESS,
+    let done = refuse_file_conflicts(matches).and_then(|()| run_command(&cli.command, &console));
+    match done {
+        Ok(()) => 0,
         Err(failure) => {
             console.fail(&failure);
-            ExitCode::from(failure.exit_code())
+            failure.exit_code()
         }
     }
 }
@@ -110,6 +139,8 @@ fn run_command(command: &Command, console: &Console) -> Result<(), Failure> {
         Command::Pose(args) => pose::run(args, console),
         Command::Sketch(args) => sketch::run(args, console),
         Command::Invert(args) => invert::run(args, console),
+        Command::Listen(args) => listen::run(args, console),
+        Command::Play(args) => play::run(args, console),
         Command::Touch(args) => touch::run(args, console),
         Command::Blend(args) => blend::run(args, console),
         Command::Transfer(args) => transfer::run(args, console),
@@ -123,6 +154,7 @@ fn run_command(command: &Command, console: &Console) -> Result<(), Failure> {
         Command::Drive(args) => drive::run(args, console),
         Command::Validate(args) => validate::run(args, console),
         Command::Geodesic(args) => geodesic::run(args, console),
+        Command::Pick(args) => pick::run(args, console),
         Command::Render(args) => render::run(args, console),
         Command::Reproduce(args) => reproduce::run(args, console),
         Command::Mirror(args) => mirror::run(args, console),
@@ -133,14 +165,4 @@ fn run_command(command: &Command, console: &Console) -> Result<(), Failure> {
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
     }
-}
-
-fn limit_threads(threads: usize) {
-    // This fails only where a thread pool exists already, and nothing has started one yet.
-    #[cfg(feature = "parallel")]
-    let _ = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build_global();
-    #[cfg(not(feature = "parallel"))]
-    let _ = threads;
 }

@@ -1,4 +1,4 @@
-//! Blend: a bar between straight and curled, by linear interpolation, by springs, and with a ball.
+//! Blend: a bar between straight and curled, by linear interpolation, on the path, and with a ball.
 
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, shapes};
@@ -10,7 +10,7 @@ use pliant_physics::{
 use pliant_rig::Clip;
 use pliant_view::{Color, ContactSheet, Image, Look, Material, Shot, View};
 
-use super::{DemoError, milliseconds, timed};
+use super::{DemoError, add_viewer, milliseconds, timed};
 
 const SIDE: View = View::Orbit {
     azimuth_rad: 0.25,
@@ -26,9 +26,9 @@ const BALL: ([f64; 3], f64) = ([-2.6, 2.4, 0.0], 1.8);
 pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     let mut section = Section::new(
         "Blend",
-        "Linear interpolation between a straight bar and a curled one shortens and thins it. Here \
-         edges, second neighbours and interior edges are springs with blended rest lengths, and \
-         each frame is an equilibrium of their forces. An obstacle keeps the bar out.",
+        "Linear interpolation between a straight bar and a curled one shortens and thins it. The \
+         even path blends rotations and lengths. Edges, second neighbours and interior edges are \
+         springs at rest on the path, and an obstacle moves them to an equilibrium of their forces.",
     );
     let asset = pliant_specimens::load("specimen:bar")?;
     let straight = asset.mesh()?;
@@ -58,7 +58,7 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
         .map(|step| interpolated(&shapes, step as f64 / STEPS as f64))
         .collect();
     for (name, frames) in [
-        ("volume half way, springs", &free),
+        ("volume half way, path", &free),
         ("volume half way, lines", &linear),
     ] {
         let change = 100.0 * volume_change(&shapes, &frames[STEPS / 2])?;
@@ -67,10 +67,12 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
 
     section.wide(
         "blend.png",
-        "Linear interpolation, springs, and springs with a ball as obstacle.",
+        "Linear interpolation, the even path, and the path with a ball as obstacle.",
         &sheet(&shapes[0], [&linear, &free, &held])?,
     )?;
     let clip = Clip::new("around a ball", shapes[0].clone(), held)?;
+    let caption = "The bar on its way around the ball.";
+    add_viewer(&mut section, "blend-viewer.html", caption, &clip);
     let mut held = pliant_io::Asset::from_clip(&clip);
     held.meters_per_unit = asset.meters_per_unit;
     section.file(
@@ -142,7 +144,7 @@ fn sheet(bar: &Mesh, rows: [&[Vec<DVec3>]; 3]) -> Result<Image, DemoError> {
     in_view.extend_from_slice(ball.positions());
 
     let mut sheet = ContactSheet::new("", SHOWN.len());
-    for (name, frames) in ["lines", "springs", "with a ball"].into_iter().zip(rows) {
+    for (name, frames) in ["lines", "path", "with a ball"].into_iter().zip(rows) {
         for step in SHOWN {
             let mut scene = Look::default().scene(&bar.posed(frames[step].clone())?);
             if name == "with a ball" {

@@ -11,7 +11,7 @@ use pliant_papers::subjects::hand;
 use pliant_rig::Clip;
 use pliant_view::{ContactSheet, Shot, View};
 
-use super::{DemoError, milliseconds, timed};
+use super::{DemoError, add_viewer, milliseconds, timed};
 
 const VIEW: View = View::Orbit {
     azimuth_rad: 0.35,
@@ -62,6 +62,8 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
     let driven = Clip::new("driven", play.reference().clone(), driven)?;
     let by_tips = Clip::new("by its tips", play.reference().clone(), by_tips)?;
     add_pictures(&mut section, &play, &driven, &by_tips)?;
+    let caption = "The hand that its points drive.";
+    add_viewer(&mut section, "learn-viewer.html", caption, &driven);
     section.file(
         "hand.safetensors",
         "the model, for `pliant drive`",

@@ -3,12 +3,16 @@
 //! No file is written until all sections are computed, so a stopped demo leaves no file behind.
 //!
 //! - `specimens`: the built-in models.
+//! - `materials`: colours and textures that stay in a file.
 //! - `pose`, `touch`, `blend`, `transfer`, `learn`: the five capabilities.
+//! - `capture`: a recorded performance, cleaned and played.
 //! - `geodesics`, `surfaces`: distances, decimation and subdivision.
 
 mod blend;
+mod capture;
 mod geodesics;
 mod learn;
+mod materials;
 mod pose;
 mod specimens;
 mod surfaces;
@@ -19,10 +23,10 @@ use std::path::{Path, PathBuf};
 
 use pliant_io::IoError;
 use pliant_learn::LearnError;
-use pliant_mesh::{MeshError, Progress};
-use pliant_papers::page::{Page, Section};
+use pliant_mesh::{MeshError, Progress, Stopped};
+use pliant_papers::page::{Page, Section, viewer_page};
 use pliant_physics::{PhysicsError, TouchError};
-use pliant_rig::RigError;
+use pliant_rig::{Clip, RigError};
 use pliant_transfer::TransferError;
 use pliant_view::ViewError;
 use thiserror::Error;
@@ -58,7 +62,7 @@ pub enum DemoError {
     Learn(#[from] LearnError),
     /// The caller stopped the work.
     #[error("the demo was stopped; nothing was written")]
-    Stopped,
+    Stopped(#[from] Stopped),
 }
 
 /// The written files of the demo.
@@ -78,16 +82,18 @@ pub struct Demo {
 /// A folder that cannot be created, files that cannot be written, stopped work.
 pub fn run(out: &Path, progress: &dyn Progress) -> Result<Demo, DemoError> {
     type Chapter = fn(&mut Vec<Section>) -> Result<(), DemoError>;
-    let chapters: [(&str, Chapter); 11] = [
+    let chapters: [(&str, Chapter); 13] = [
         ("head", specimens::head),
         ("hand", specimens::hand),
         ("hound and tapir", specimens::quadrupeds),
         ("bar", specimens::bar),
+        ("materials", materials::chapter),
         ("pose", pose::chapter),
         ("touch", touch::chapter),
         ("blend", blend::chapter),
         ("transfer", transfer::chapter),
         ("learn", learn::chapter),
+        ("capture", capture::chapter),
         ("geodesics", geodesics::chapter),
         ("surfaces", surfaces::chapter),
     ];
@@ -101,9 +107,7 @@ pub fn run(out: &Path, progress: &dyn Progress) -> Result<Demo, DemoError> {
     let mut sections = Vec::new();
     for (k, (name, chapter)) in chapters.iter().enumerate() {
         let done = k as f64 / chapters.len() as f64;
-        if progress.report(name, done).is_break() {
-            return Err(DemoError::Stopped);
-        }
+        progress.proceed(name, done)?;
         chapter(&mut sections)?;
     }
 
@@ -143,6 +147,13 @@ fn write(out: &Path, page: &Page) -> Result<Demo, DemoError> {
         files: files.into_iter().map(|(path, _)| path).collect(),
         figures,
     })
+}
+
+/// A clip that can be turned and played.
+fn add_viewer(section: &mut Section, file: &str, caption: &str, clip: &Clip) {
+    let fps = clip.frames_per_second();
+    let page = viewer_page(clip.reference(), clip.frames(), fps, caption);
+    section.viewer(file, caption, page);
 }
 
 /// The result of `work` and its time in milliseconds.

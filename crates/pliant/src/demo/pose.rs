@@ -55,7 +55,7 @@ fn peak(rig: &Rig, name: &str) -> usize {
 }
 
 /// A mouth corner and a brow are pulled up and the chin is held, by three methods.
-fn smirk(poser: &Poser<'_>, section: &mut Section) -> Result<(), DemoError> {
+fn smirk(poser: &Poser, section: &mut Section) -> Result<(), DemoError> {
     let rig = poser.rig();
     let pins = [
         Pin::new(peak(rig, "mouthSmileLeft"), DVec3::new(0.6, 1.0, 0.0)),
@@ -105,7 +105,7 @@ fn caption(pose: &Pose, pins: &[Pin]) -> String {
     )
 }
 
-fn solve(poser: &Poser<'_>, pins: &[Pin], solver: &dyn PoseSolver) -> Result<Pose, DemoError> {
+fn solve(poser: &Poser, pins: &[Pin], solver: &dyn PoseSolver) -> Result<Pose, DemoError> {
     let displacements: Vec<DVec3> = pins.iter().map(|pin| pin.displacement).collect();
     Ok(poser
         .grab(&[], pins, solver, Range::Clip)?
@@ -124,7 +124,7 @@ fn root_sum_square(lengths: &[f64]) -> f64 {
 }
 
 /// A mouth corner is dragged along a loop while a brow is held.
-fn drag(poser: &Poser<'_>, section: &mut Section) -> Result<(), DemoError> {
+fn drag(poser: &Poser, section: &mut Section) -> Result<(), DemoError> {
     let rig = poser.rig();
     let corner = peak(rig, "mouthSmileLeft");
     let pins = [Pin::hold(corner), Pin::hold(peak(rig, "browInnerUp"))];
@@ -175,7 +175,7 @@ fn loop_displacement(share: f64) -> DVec3 {
 }
 
 /// A goal that no slider reaches, and the residual layer that reaches it.
-fn beyond_reach(poser: &Poser<'_>, section: &mut Section) -> Result<(), DemoError> {
+fn beyond_reach(poser: &Poser, section: &mut Section) -> Result<(), DemoError> {
     let rig = poser.rig();
     let rest = rig.neutral();
     let places = rest.positions();

@@ -10,7 +10,7 @@ use pliant_physics::{SoftPatch, SoftRegion, TouchJob, TouchOptions, TouchedClip}
 use pliant_rig::Clip;
 use pliant_view::{ContactSheet, Image, Look, Shot, View};
 
-use super::{DemoError, milliseconds};
+use super::{DemoError, add_viewer, milliseconds};
 
 /// In centimetres.
 const CHEEK: SoftPatch = SoftPatch {
@@ -86,6 +86,12 @@ fn cheek(section: &mut Section) -> Result<(), DemoError> {
     let frames = clip.frames.into_iter().step_by(FILE_STEP).collect();
     let clip =
         Clip::new("touch", job.mesh, frames)?.with_frames_per_second(job.fps / FILE_STEP as f64);
+    add_viewer(
+        section,
+        "touch-viewer.html",
+        "The touch, as it plays.",
+        &clip,
+    );
     let mut touched = Asset::from_clip(&clip);
     touched.meters_per_unit = asset.meters_per_unit;
     section.file(

@@ -7,7 +7,7 @@ use pliant_rig::Clip;
 use pliant_transfer::{Flexibility, Partitions};
 use pliant_view::{ContactSheet, Image, Look, Shot, View};
 
-use super::{DemoError, milliseconds, timed};
+use super::{DemoError, add_viewer, milliseconds, timed};
 
 const SIDE: View = View::Orbit {
     azimuth_rad: 1.05,
@@ -59,6 +59,8 @@ pub(super) fn chapter(sections: &mut Vec<Section>) -> Result<(), DemoError> {
         &flexibility(&pair, large)?,
     )?;
 
+    let caption = "The tapir, as it walks and swings.";
+    add_viewer(&mut section, "transfer-viewer.html", caption, &assembled);
     section.file(
         "tapir-walk-and-swing.glb",
         "the tapir with its new clip",

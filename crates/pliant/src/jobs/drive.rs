@@ -149,7 +149,7 @@ pub fn marker_list(text: &str, model: &Model) -> Result<Vec<Option<String>>, Dri
 
     let content = read_text(Path::new(text))?;
     let value: Value = serde_json::from_str(&content)
-        .map_err(|error| DriveError::text(text, error.to_string()))?;
+        .map_err(|error| DriveError::text(text, pliant_io::json_problem(&error)))?;
 
     let list = match value {
         Value::Array(names) => names.iter().map(listed_marker).collect(),

@@ -61,7 +61,11 @@ impl RecipeError {
     pub(crate) fn json(error: &serde_json::Error) -> Self {
         // The parser's own text ends with line and column.
         let text = error.to_string();
-        let message = text.split(" at line ").next().unwrap_or(&text);
+        let message = if error.is_data() {
+            text.split(" at line ").next().unwrap_or(&text)
+        } else {
+            "the text is not JSON"
+        };
         Self::Syntax {
             line: error.line(),
             message: message.to_owned(),

@@ -1,15 +1,15 @@
 //! The method that poses a rig, and the settings of the rig: what `pose` and `sketch` share.
 
-use std::path::{Path, PathBuf};
-
 use clap::ValueEnum;
-use pliant_io::Asset;
+use pliant_io::{Asset, CharacterPose};
 use pliant_rig::{
-    Bounded, Hybrid, Limits, Localized, PoseSolver, PseudoInverse, Range, Rig, RigError,
-    RigSettings, SliderPairs, Tikhonov, Transpose, Units,
+    Bounded, Hybrid, Limits, Localized, PoseSolver, PseudoInverse, Range, Recognition, Rig,
+    RigError, RigSettings, SliderPairs, Tikhonov, Transpose, Units,
 };
 
 use super::number::{self, non_negative};
+use super::prior::{PriorArgs, PriorReport};
+use super::settings::SettingsArgs;
 use super::source;
 use crate::cli::report::failure::Failure;
 
@@ -56,9 +56,11 @@ pub(crate) struct SolverArgs {
     #[arg(long, value_name = "D", default_value_t = Bounded::DEFAULT_DAMPING, allow_negative_numbers = true, value_parser = non_negative, help_heading = "Solver")]
     damping: f64,
 
-    /// JSON file with limits, locks, groups, combinations and in-betweens of the rig, by name.
-    #[arg(long, value_name = "FILE.json", help_heading = "Rig")]
-    settings: Option<PathBuf>,
+    #[command(flatten)]
+    prior: PriorArgs,
+
+    #[command(flatten)]
+    settings: SettingsArgs,
 
     /// Sliders that keep their weights.
     #[arg(
@@ -73,9 +75,30 @@ pub(crate) struct SolverArgs {
     #[arg(long, value_name = "NAME=MIN..MAX", value_delimiter = ',', value_parser = parse_limits, help_heading = "Rig")]
     limits: Vec<(String, Limits)>,
 
-    /// Two sliders of which at most one differs from zero.
-    #[arg(long, value_name = "A/B", value_delimiter = ',', value_parser = parse_pair, help_heading = "Rig")]
-    exclusive: Vec<(String, String)>,
+    /// Two or more sliders of which at most one differs from zero. Repeat for more sets.
+    #[arg(long, value_name = "A,B,…", value_parser = parse_exclusive, help_heading = "Rig")]
+    exclusive: Vec<ExclusiveSets>,
+
+    /// How to treat targets that are named as combinations or in-betweens.
+    #[arg(long, value_enum, default_value_t = Driven::Auto, help_heading = "Rig")]
+    driven: Driven,
+
+    /// Keep the weights of targets that equal others or sums of others, so that no shape is
+    /// applied twice.
+    #[arg(long, conflicts_with = "driven", help_heading = "Rig")]
+    lock_aliases: bool,
+}
+
+/// Sets of names, each of two or more.
+#[derive(Debug, Clone)]
+struct ExclusiveSets(Vec<Vec<String>>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Driven {
+    /// Their sliders drive them, if their displacements agree. A message lists them.
+    Auto,
+    /// Every target is a slider.
+    Off,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -113,27 +136,66 @@ enum UnitsArg {
 #[derive(Debug, Clone, Copy)]
 struct Gamma(Option<f64>);
 
+/// A rig in the pose in which it is seen: a frame of its clip, or its rest pose.
+pub(crate) struct LoadedRig {
+    /// The asset with its settings.
+    pub(crate) asset: Asset,
+    /// Its rig before joints move it, with the locks and limits of the command line.
+    pub(crate) bind: Rig,
+    pub(crate) pose: CharacterPose,
+    /// The rig in the pose; its sliders are those of `bind`.
+    pub(crate) rig: Rig,
+}
+
 impl SolverArgs {
-    /// Loads a rig with its settings, and the same with the locks and limits of the command line.
+    /// Loads a rig with its settings, and in its pose.
     pub(crate) fn load_rig(
         &self,
         locator: &str,
         neutral: Option<&str>,
-    ) -> Result<(Asset, Rig), Failure> {
-        let mut asset = pliant_io::load(locator, &source::options(neutral))?;
-        if let Some(path) = &self.settings {
-            let settings = read_settings(path)?;
-            asset = asset
-                .with_rig_settings(&settings)
-                .map_err(|error| Failure::about(path.display(), &error))?;
+    ) -> Result<LoadedRig, Failure> {
+        let (mut asset, frame) = pliant_io::load_with_frame(locator, &source::options(neutral))?;
+        asset = self.settings.apply(asset)?;
+
+        let mut rig = asset.rig()?;
+        if self.driven == Driven::Auto {
+            let found = Recognition::of(&rig).keeping_sliders(&self.named_sliders());
+            let settings = found.settings();
+            if settings != RigSettings::default() {
+                asset = asset.with_rig_settings(&settings)?;
+                rig = asset.rig()?;
+            }
+            asset.warnings.extend(found.sentences());
+            if self.lock_aliases {
+                rig = found
+                    .lock_aliases(rig)
+                    .map_err(|error| Failure::about(locator, &error))?;
+            } else if !found.aliases.is_empty() {
+                let offer = "--lock-aliases keeps the weights of targets that repeat others";
+                asset.warnings.push(offer.to_owned());
+            }
         }
 
-        let rig = self.prepare(asset.rig()?, locator)?;
+        let bind = self.prepare(rig, locator)?;
         if let Some(radius) = self.radius {
             let warning = asset.length_warning("--radius", radius);
             asset.warnings.extend(warning);
         }
-        Ok((asset, rig))
+
+        let pose = match frame {
+            Some(frame) => asset.pose_at(frame)?,
+            None => asset.rest_pose(),
+        };
+        asset.warnings.extend(source::collapse_warning(&pose));
+        let rig = pose
+            .rig(&bind)
+            .map_err(|error| Failure::about(locator, &error))?;
+        Ok(LoadedRig {
+            asset,
+            bind,
+            pose,
+            rig,
+        })
     }
 
     /// The solver. `protected` vertices and the `mirror` partners of sliders matter to `box` only.
@@ -169,6 +231,23 @@ impl SolverArgs {
         }
     }
 
+    /// The most probable solver of `--prior` for `rig` instead of the bounded one, if it is given.
+    pub(crate) fn with_prior(
+        &self,
+        solver: Box<dyn PoseSolver>,
+        rig: &Rig,
+    ) -> Result<(Box<dyn PoseSolver>, Option<PriorReport>), Failure> {
+        if self.prior.is_given() && self.method != Method::Box {
+            return Err(Failure::usage(
+                "--prior needs --method box; the other methods do not support it",
+            ));
+        }
+        Ok(match self.prior.load(rig)? {
+            Some((most_probable, report)) => (Box::new(most_probable), Some(report)),
+            None => (solver, None),
+        })
+    }
+
     fn bounded(&self, mirror: Option<Vec<Option<usize>>>) -> Bounded {
         let bounded = Bounded::default()
             .with_reach(self.reach)
@@ -187,6 +266,17 @@ impl SolverArgs {
         }
     }
 
+    /// The sliders that options name, which therefore are sliders.
+    fn named_sliders(&self) -> Vec<&str> {
+        let limited = self.limits.iter().map(|(name, _)| name);
+        let excluded = self
+            .exclusive
+            .iter()
+            .flat_map(|sets| sets.0.iter().flatten());
+        let named = self.lock.iter().chain(limited).chain(excluded);
+        named.map(String::as_str).collect()
+    }
+
     fn prepare(&self, rig: Rig, locator: &str) -> Result<Rig, Failure> {
         let about = |error: RigError| Failure::about(locator, &error);
         // Options of the command line come after the settings and override them. They hold for this
@@ -195,10 +285,8 @@ impl SolverArgs {
 
         // Pairs add to those of the settings file.
         let mut pairs = rig.exclusive_pairs().to_vec();
-        for (a, b) in &self.exclusive {
-            let a = rig.slider_named(a).map_err(about)?;
-            let b = rig.slider_named(b).map_err(about)?;
-            pairs.push([a, b]);
+        for names in self.exclusive.iter().flat_map(|sets| &sets.0) {
+            pairs.extend(rig.exclusive_pairs_of(names).map_err(about)?);
         }
         rig.with_exclusive_pairs(pairs).map_err(about)
     }
@@ -230,11 +318,6 @@ pub(crate) fn mirrored_sliders(rig: &Rig) -> Vec<Option<usize>> {
     SliderPairs::by_name(&names).partners().to_vec()
 }
 
-fn read_settings(path: &Path) -> Result<RigSettings, Failure> {
-    let bytes = pliant_io::read_file(path)?;
-    serde_json::from_slice(&bytes).map_err(|error| Failure::about(path.display(), &error))
-}
-
 fn parse_gamma(text: &str) -> Result<Gamma, String> {
     if text.trim() == "auto" {
         return Ok(Gamma(None));
@@ -257,11 +340,25 @@ pub(crate) fn parse_limits(text: &str) -> Result<(String, Limits), String> {
     parsed.ok_or_else(|| format!("'{text}' is not NAME=MIN..MAX, as in jawLeft=-1..1"))
 }
 
-fn parse_pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once('/') {
-        Some((a, b)) => Ok((a.trim().to_owned(), b.trim().to_owned())),
-        None => Err(format!(
-            "'{text}' is not A/B, as in mouthSmileLeft/mouthFrownLeft"
-        )),
+/// Parses `A,B,…`, or pairs `A/B,C/D`.
+fn parse_exclusive(text: &str) -> Result<ExclusiveSets, String> {
+    let names = |list: &str, separator: char| -> Vec<String> {
+        list.split(separator)
+            .map(|name| name.trim().to_owned())
+            .collect()
+    };
+    let sets: Vec<Vec<String>> = if text.contains('/') {
+        text.split(',').map(|set| names(set, '/')).collect()
+    } else {
+        vec![names(text, ',')]
+    };
+
+    let are_complete = |set: &Vec<String>| set.len() > 1 && set.iter().all(|name| !name.is_empty());
+    if sets.iter().all(are_complete) {
+        Ok(ExclusiveSets(sets))
+    } else {
+        Err(format!(
+            "'{text}' is not A,B,…, two sliders or more, as in mouthSmileLeft,mouthFrownLeft"
+        ))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use pliant_io::json_problem;
 use pliant_rig::{SavedStroke, Stroke, StrokeLibrary};
 
 use crate::cli::report::failure::Failure;
@@ -30,9 +31,10 @@ pub(crate) fn parse_entry(text: &str) -> Result<LibraryEntry, String> {
 pub(crate) fn read_stroke(path: &Path) -> Result<Stroke, Failure> {
     serde_json::from_slice(&pliant_io::read_file(path)?).map_err(|error| {
         Failure::new(format!(
-            "{}: this is not a stroke ({error}); give {{\"camera\": {{\"eye\", \"target\", \"up\", \"fov_y_degrees\", \"width\", \"height\"}}, \
+            "{}: this is not a stroke ({}); give {{\"camera\": {{\"eye\", \"target\", \"up\", \"fov_y_degrees\", \"width\", \"height\"}}, \
              \"points\": [[x, y], …]}}",
-            path.display()
+            path.display(),
+            json_problem(&error)
         ))
     })
 }
@@ -40,8 +42,9 @@ pub(crate) fn read_stroke(path: &Path) -> Result<Stroke, Failure> {
 fn read_library(path: &Path) -> Result<StrokeLibrary, Failure> {
     serde_json::from_slice(&pliant_io::read_file(path)?).map_err(|error| {
         Failure::new(format!(
-            "{}: this is not a stroke library ({error}); write one with --save",
-            path.display()
+            "{}: this is not a stroke library ({}); write one with --save",
+            path.display(),
+            json_problem(&error)
         ))
     })
 }

@@ -4,13 +4,6 @@ use pliant_mesh::glam::DVec3;
 
 use super::number;
 
-/// Parses the index of a vertex.
-pub(crate) fn parse_vertex(text: &str) -> Result<usize, String> {
-    text.trim()
-        .parse()
-        .map_err(|_| format!("'{text}' is not a vertex; vertices are whole numbers from 0"))
-}
-
 /// Parses a pin, `V:dx,dy,dz`.
 pub(crate) fn parse_pin(text: &str) -> Result<(usize, DVec3), String> {
     vertex_and_vector(text).map_err(|reason| {

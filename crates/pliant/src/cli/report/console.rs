@@ -1,5 +1,6 @@
 //! Terminal output: results on stdout, progress and messages on stderr.
 
+use std::collections::HashMap;
 use std::io::{ErrorKind, Write};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::failure::Failure;
+use super::terminal_text::{message_line, result_text};
 
 /// What `--json` prints: the report of a command, and its warnings.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -26,11 +28,25 @@ pub(crate) struct CommandReport<R> {
 pub(crate) struct Console {
     json: bool,
     quiet: bool,
+    /// Progress is drawn by a thread of its own.
+    draws_progress: bool,
 }
 
 impl Console {
     pub(crate) fn new(json: bool, quiet: bool) -> Self {
-        Self { json, quiet }
+        Self {
+            json,
+            quiet,
+            draws_progress: !quiet,
+        }
+    }
+
+    /// The terminal where no further thread can be started: without progress.
+    pub(crate) fn without_threads(self) -> Self {
+        Self {
+            draws_progress: false,
+            ..self
+        }
     }
 
     /// Prints a result that the user asked to see: one JSON object, or `text`.
@@ -42,9 +58,7 @@ impl Console {
         text: &str,
         warnings: &[String],
     ) -> Result<(), Failure> {
-        for warning in warnings {
-            self.warn(warning);
-        }
+        self.warn_all(warnings);
         self.print_report(report, text, warnings)
     }
 
@@ -75,7 +89,7 @@ impl Console {
         warnings: &[String],
     ) -> Result<(), Failure> {
         if !self.json {
-            return print(text);
+            return print(&result_text(text));
         }
 
         // Non-finite numbers become null, so that the output is JSON in any case.
@@ -90,18 +104,33 @@ impl Console {
     /// Reports a warning on stderr.
     pub(crate) fn warn(&self, text: &str) {
         if !self.quiet {
-            print_message(&format!("warning: {text}"));
+            print_message(&format!("warning: {}", message_line(text)));
+        }
+    }
+
+    /// Reports warnings on stderr: equal ones once, with their number, and a few of very many.
+    fn warn_all(&self, warnings: &[String]) {
+        let counted = count_equal(warnings);
+        for (text, count) in counted.iter().take(MOST_WARNINGS) {
+            match count {
+                1 => self.warn(text),
+                _ => self.warn(&format!("{text} ({count} times)")),
+            }
+        }
+
+        if let Some(more @ 1..) = counted.len().checked_sub(MOST_WARNINGS) {
+            self.warn(&format!("{more} more warnings; `--json` lists all of them"));
         }
     }
 
     /// Reports on stderr why the command ends.
     pub(crate) fn fail(&self, failure: &Failure) {
-        print_message(&format!("error: {failure}"));
+        print_message(&message_line(&format!("error: {failure}")));
     }
 
     /// A spinner with a message, for work of unknown length. It is shown until it is dropped.
     pub(crate) fn spinner(&self, message: &str) -> Spinner {
-        if self.quiet {
+        if !self.draws_progress {
             return Spinner(ProgressBar::hidden());
         }
 
@@ -111,7 +140,7 @@ impl Console {
 
     /// A bar for work that reports its progress. It is shown until it is dropped.
     pub(crate) fn progress_bar(&self) -> Bar {
-        if self.quiet {
+        if !self.draws_progress {
             return Bar(ProgressBar::hidden());
         }
         Bar(styled(
@@ -119,6 +148,23 @@ impl Console {
             "{bar:30} {msg} {elapsed:.dim}",
         ))
     }
+}
+
+/// *Chosen*: lines of warnings that a person reads. `--json` holds all of them.
+const MOST_WARNINGS: usize = 20;
+
+/// Distinct texts in the order of their first appearance, each with its number.
+fn count_equal(texts: &[String]) -> Vec<(&str, usize)> {
+    let mut counted: Vec<(&str, usize)> = Vec::new();
+    let mut place_of: HashMap<&str, usize> = HashMap::new();
+    for text in texts {
+        let place = *place_of.entry(text).or_insert(counted.len());
+        match counted.get_mut(place) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((text, 1)),
+        }
+    }
+    counted
 }
 
 /// Resolution of a progress bar.
@@ -173,6 +219,18 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-fn print_message(text: &str) {
+/// Writes one line to stderr. There is nobody to tell where that fails.
+pub(super) fn print_message(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_warnings_are_counted_and_keep_their_order() {
+        let texts = ["a", "b", "a", "c", "a"].map(str::to_owned);
+        assert_eq!(count_equal(&texts), [("a", 3), ("b", 1), ("c", 1)]);
+    }
 }

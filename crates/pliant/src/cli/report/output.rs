@@ -79,24 +79,6 @@ fn require_format(path: &Path, content: &str, holds: fn(Format) -> bool) -> Resu
     )))
 }
 
-/// Refuses an output that would replace the file that it is made from.
-pub(crate) fn require_other_than(path: &Path, locator: &str) -> Result<(), Failure> {
-    // The files of a locator are what precedes a mesh name or a frame, and a second file, which
-    // may be named relative to the folder of the first.
-    let mut inputs = locator.split(['#', '@', '+']);
-    let first = Path::new(inputs.clone().next().unwrap_or_default());
-    let out = path.canonicalize().ok();
-    let is_out = |input: &Path| out.is_some() && input.canonicalize().ok() == out;
-    if !inputs.any(|input| is_out(Path::new(input)) || is_out(&first.with_file_name(input))) {
-        return Ok(());
-    }
-
-    Err(Failure::new(format!(
-        "cannot write '{}': the result would replace the input; write to another file",
-        path.display()
-    )))
-}
-
 /// Files that are written together or not at all.
 #[derive(Debug, Default)]
 pub(crate) struct OutputFiles {
@@ -120,14 +102,6 @@ impl OutputFiles {
     }
 
     pub(crate) fn write(&self) -> Result<(), Failure> {
-        for (k, (path, _)) in self.files.iter().enumerate() {
-            if self.files[..k].iter().any(|(earlier, _)| earlier == path) {
-                return Err(Failure::new(format!(
-                    "cannot write two results to '{}'; give each result its own file",
-                    path.display()
-                )));
-            }
-        }
         Ok(pliant_io::write_files(&self.files)?)
     }
 }

@@ -36,20 +36,23 @@ impl TransferJob {
     /// files start at `folder`.
     ///
     /// # Errors
-    /// As [`load`](Self::load), except for what is open already.
-    ///
-    /// # Panics
-    /// If there is not one clip per source of the recipe.
+    /// As [`load`](Self::load), except for what is open already; another number of clips than of
+    /// sources.
     pub fn new(
         recipe: &TransferRecipe,
         inputs: TransferInputs,
         folder: Option<&Path>,
     ) -> Result<Self, RecipeError> {
-        assert_eq!(
-            inputs.sources.len(),
-            recipe.sources.len(),
-            "one clip per source"
-        );
+        if inputs.sources.len() != recipe.sources.len() {
+            return Err(RecipeError::meaning(
+                "source",
+                format!(
+                    "there are {} clips for {} sources; give one for each",
+                    inputs.sources.len(),
+                    recipe.sources.len()
+                ),
+            ));
+        }
 
         let mut sources = Vec::with_capacity(inputs.sources.len());
         for ((clip, markers), recipe) in inputs.sources.into_iter().zip(&recipe.sources) {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use pliant_io::{Animation, Asset, IoError};
 use pliant_mesh::glam::DVec3;
-use pliant_mesh::{Mesh, Progress};
+use pliant_mesh::{Mesh, Progress, Stopped};
 use pliant_rig::Clip;
 use pliant_transfer::{
     Correspondence, CorrespondenceOptions, Flexibility, Layer, Markers, Partitions,
@@ -487,7 +487,12 @@ impl TransferJob {
 impl JobSource {
     /// Adds the name of the source to an error.
     fn failed(&self) -> impl FnOnce(TransferError) -> RecipeError {
-        RecipeError::transfer(format!("source '{}'", self.name))
+        |error| {
+            let markers = self.recipe.markers.as_ref();
+            let file = markers.filter(|_| error.is_about_markers());
+            let place = file.map_or_else(|| format!("source '{}'", self.name), String::clone);
+            RecipeError::transfer(place)(error)
+        }
     }
 }
 
@@ -506,10 +511,8 @@ impl JobLayer {
 }
 
 fn go_on(progress: &dyn Progress, stage: &str, done: f64) -> Result<(), RecipeError> {
-    if progress.report(stage, done).is_break() {
-        return Err(RecipeError::transfer(stage)(TransferError::Stopped));
-    }
-    Ok(())
+    let stopped = |stopped: Stopped| RecipeError::transfer(stage)(stopped.into());
+    progress.proceed(stage, done).map_err(stopped)
 }
 
 fn milliseconds(since: Instant) -> f64 {

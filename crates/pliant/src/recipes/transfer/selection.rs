@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pliant_io::{npy, read_file};
+use pliant_io::{json_problem, npy, read_file};
 use pliant_mesh::Mesh;
 use pliant_transfer::{BorderBand, RegionSelection, StiffnessThreshold, stroke_triangles};
 
@@ -187,7 +187,10 @@ impl SelectionReader<'_> {
         serde_json::from_slice(&read_file(path)?).map_err(|error| {
             self.wrong(
                 key,
-                format!("{error}; give a JSON list of lists of vertices, counted from 0"),
+                format!(
+                    "{}; give a JSON list of lists of vertices, counted from 0",
+                    json_problem(&error)
+                ),
             )
         })
     }
@@ -216,8 +219,10 @@ fn array_mask(bytes: &[u8], mesh: &Mesh) -> Result<Vec<bool>, String> {
 
 /// A mask from a JSON list of faces.
 fn json_mask(bytes: &[u8], mesh: &Mesh) -> Result<Vec<bool>, String> {
-    let faces: Vec<usize> = serde_json::from_slice(bytes)
-        .map_err(|error| format!("{error}; give a JSON list of faces, counted from 0"))?;
+    let faces: Vec<usize> = serde_json::from_slice(bytes).map_err(|error| {
+        let problem = json_problem(&error);
+        format!("{problem}; give a JSON list of faces, counted from 0")
+    })?;
     face_mask(&faces, mesh)
 }
 

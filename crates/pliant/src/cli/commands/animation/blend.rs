@@ -8,16 +8,19 @@ use pliant_io::{Animation, Asset};
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, Progress as _};
 use pliant_physics::{
-    BlendOptions, CageSize, ContactMethod, ContactOptions, EnergyTerms, InteriorOptions,
-    InteriorPoints, PhysicsError, SceneBlend, SceneOptions, Solver, WeightPath,
+    BlendOptions, CageSize, ContactFrame, ContactMethod, ContactOptions, EnergyTerms,
+    InteriorOptions, InteriorPoints, PhysicsError, RigBlend, SceneBlend, SceneOptions, Solver,
+    WeightPath,
 };
 
 use super::blend_report::{SolvedBlend, TimedFrame};
 use crate::cli::args::cage::parse_cage;
 use crate::cli::args::number::{finite, friction};
 use crate::cli::args::obstacle::{ObstacleArg, VALUE_NAME, parse_obstacle, solids_help};
+use crate::cli::args::slider_weights;
 use crate::cli::args::source;
 use crate::cli::args::stiffness::{StiffnessArg, parse_stiffness};
+use crate::cli::args::target_normals::TargetNormalsArgs;
 use crate::cli::args::vertex::parse_pull_to;
 use crate::cli::report::console::{Bar, Console};
 use crate::cli::report::failure::Failure;
@@ -30,13 +33,17 @@ Examples:
   # 36 steps from one shape to another, without shrinking
   pliant blend straight.obj bent.obj --out bend.glb
 
-  # Two frames of a clip; a coarse cage avoids jumps between equilibria
-  pliant blend 'specimen:hand@0' 'specimen:hand@3' --cage 1500 \\
-      --out fist.glb
+  # Two frames of a clip
+  pliant blend 'specimen:hand@0' 'specimen:hand@3' --out fist.glb
 
   # One shape from three
   pliant blend neutral.obj smile.obj frown.obj \\
       --weights 0.2,0.5,0.3 --out mix.obj
+
+  # Sliders of a rig, and the clip of a rig
+  pliant blend specimen:head --weights jawOpen=0.7,mouthFunnel=0.4 \\
+      --out oh.obj
+  pliant blend face.glb --clip --out talking.glb
 
   # Four fixed vertices, and a ball as an obstacle
   pliant blend a.obj b.obj --fix 0,1,2,3 \\
@@ -60,7 +67,7 @@ Examples:
   # Vertex colours as stiffness: white is stiff, black is soft
   pliant blend painted.glb b.glb --stiffness color --out firm.glb
 
-  # Add a volume term, so that no interior element inverts
+  # Springs with a volume term, so that no interior element inverts
   pliant blend 'specimen:hand@0' 'specimen:hand@3' \\
       --energy springs,volume --out fist.glb
 
@@ -69,14 +76,21 @@ Examples:
 
 Method:
   Shapes are poses of one mesh: the same vertices and faces in the same order.
-  Edges, pairs of second neighbours and interior edges are springs. Their rest
-  lengths are blended, and a frame is an equilibrium of the spring forces
-  (Ma et al. 2012).
+  The rotations of all vertices are continued over the mesh and blended, and
+  one linear solve finds the shape that fits them and the blended lengths: an
+  even path from shape to shape (Gao et al. 2016). Edges, pairs of second
+  neighbours and interior edges are springs that are at rest in that shape.
+  Obstacles, pulls and fixed vertices move it to an equilibrium of their
+  forces. Parts that share no edge, such as eyes and teeth, follow the nearest
+  vertices of the others.
+  With one SHAPE, a rig, the shapes are its neutral and its targets, and the
+  weights are those of its sliders.
 
 Energy terms (--energy), separated by commas:
-  springs   lengths of edges, second neighbours and interior edges (default);
-            lengths do not distinguish a solid from its mirror image, so thin
-            elements may invert
+  path      springs at rest on the even path (default); takes no other term
+  springs   springs with blended rest lengths (Ma et al. 2012): less strain
+            than path, but a shape may snap from one equilibrium to another
+            between frames, and thin elements may invert
   edges     lengths of edges only
   angles    dihedral angles; often ten times slower
   volume    volume of interior elements, or of closed surfaces without any;
@@ -109,12 +123,12 @@ Cage (--cage):
   exact. Springs, residual and inverted elements are then those of the cage;
   area, volume and strain are those of the mesh. Fewer cage vertices are
   faster, more follow thin parts better.
-  Springs can have several equilibria. Where the current one ends, the shape
-  snaps to another; a warning reports it. A coarser cage snaps less.
 
 Report (--json), for each frame; see `pliant schema blend`:
   residual   largest nodal force, in units of strain; converged means at most
-             1e-3 (fast) or 1e-6 (tight, newton)
+             1e-3 (fast) or 1e-6 (tight, newton). On the path a frame without
+             obstacles, pulls and fixed vertices is at rest: the residual is 0,
+             and `strain` tells how far edges are from their blended lengths
   area, volume, strain, inverted, contacts, and the linear blend beside them"
 );
 
@@ -122,25 +136,32 @@ Report (--json), for each frame; see `pliant schema blend`:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Poses of one mesh: two for a clip between them, any number with --weights.
-    #[arg(value_name = "SHAPE", required = true, num_args = 2..)]
+    /// Poses of one mesh: two for a clip between them, any number with --weights. Or one rig, with
+    /// --weights of its sliders or with --clip.
+    #[arg(value_name = "SHAPE", required = true, num_args = 1..)]
     shapes: Vec<String>,
 
     /// Steps from the first shape to the second. The clip has N + 1 frames.
     #[arg(long, value_name = "N", default_value_t = 36, conflicts_with = "weights", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     steps: u32,
 
-    /// Write one mesh instead of a clip: a weight for each shape, with a sum of 1.
+    /// Write one mesh instead of a clip: a weight for each shape, with a sum of 1, or NAME=W for
+    /// sliders of a rig.
     #[arg(long, value_name = "W,W…", allow_hyphen_values = true, value_delimiter = ',', value_parser = parse_weight)]
-    pub(super) weights: Vec<f64>,
+    pub(super) weights: Vec<WeightArg>,
 
-    /// Solver of the equilibrium.
-    #[arg(long, value_enum, default_value_t = SolverArg::Fast)]
-    pub(super) solver: SolverArg,
+    /// Play the clip of a rig: its slider weights in each frame.
+    #[arg(long, conflicts_with_all = ["weights", "steps"])]
+    clip: bool,
 
-    /// Energy terms (see below).
-    #[arg(long, value_name = "TERM,TERM…", default_value_t = EnergyTerms::springs())]
-    pub(super) energy: EnergyTerms,
+    /// Solver of the equilibrium [default: fast]. Without --energy, a named solver selects the
+    /// springs of Ma et al. 2012.
+    #[arg(long, value_enum)]
+    solver: Option<SolverArg>,
+
+    /// Energy terms (see below) [default: path, or springs with --solver].
+    #[arg(long, value_name = "TERM,TERM…")]
+    energy: Option<EnergyTerms>,
 
     /// Whether closed shapes get interior points.
     #[arg(long, value_enum, default_value_t = InteriorArg::Auto)]
@@ -192,10 +213,43 @@ pub(crate) struct Args {
     #[arg(long, value_name = "auto|none|N", default_value = "auto", value_parser = parse_cage)]
     cage: CageSize,
 
+    #[command(flatten)]
+    target_normals: TargetNormalsArgs,
+
     /// File for the clip (.glb, .usda, .mdd, .pc2, .frames.npy), or with --weights for the mesh
     /// (.obj, .ply, .glb …).
     #[arg(long, value_name = "CLIP")]
     pub(super) out: PathBuf,
+}
+
+/// A weight of a shape, or of a slider by its name.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum WeightArg {
+    Shape(f64),
+    Slider(String, f64),
+}
+
+/// What is blended: shapes, or the shapes of a rig.
+enum Source {
+    Shapes(Box<SceneBlend>),
+    Rig(Box<RigBlend>),
+}
+
+impl Source {
+    fn scene(&self) -> &SceneBlend {
+        match self {
+            Self::Shapes(scene) => scene,
+            Self::Rig(rig) => rig.scene(),
+        }
+    }
+
+    /// The frame at weights of shapes, or of sliders.
+    fn step(&mut self, weights: &[f64], time: f64) -> Result<ContactFrame, PhysicsError> {
+        match self {
+            Self::Shapes(scene) => scene.step(weights, time),
+            Self::Rig(rig) => rig.step(weights, time),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -251,16 +305,17 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     args.require_writable(&assets[0], &meshes[0])?;
 
     let options = args.options(&assets[0], &meshes[0])?;
+    let weights = args.frame_weights(&assets[0])?;
     let bar = console.progress_bar();
     let start = Instant::now();
-    let mut scene = args.prepare(&meshes, &options, &bar)?;
+    let mut source = args.prepare(&assets[0], &meshes, &options, &weights, &bar)?;
     let setup_ms = milliseconds_since(start);
-    let frames = args.solve(&mut scene, &bar)?;
+    let frames = args.solve(&mut source, &weights, &bar)?;
     drop(bar);
 
     let blend = SolvedBlend {
         args,
-        scene: &scene,
+        scene: source.scene(),
         meshes: &meshes,
         frames: &frames,
         setup_ms,
@@ -276,19 +331,65 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     }
 
     let result = args.result(&assets[0], &blend.positions())?;
+    let result = args.target_normals.apply(result);
     let saved = output::save_asset(&result, &args.out, &mut warnings)?;
     console.print_summary(&blend.report(saved), &blend.summary(), &warnings)
 }
 
 impl Args {
-    /// Whether the result is a clip between two shapes, not a single mesh.
+    /// Whether the result is a clip, not a single mesh.
     pub(super) fn is_clip(&self) -> bool {
         self.weights.is_empty()
     }
 
+    /// Whether the shapes are those of a rig.
+    pub(super) fn is_rig(&self) -> bool {
+        self.shapes.len() == 1
+    }
+
+    /// The solver of the equilibrium.
+    pub(super) fn solver(&self) -> SolverArg {
+        self.solver.unwrap_or(SolverArg::Fast)
+    }
+
+    /// The energy terms. A solver that is named without them is that of blended rest lengths.
+    pub(super) fn energy(&self) -> EnergyTerms {
+        self.energy.unwrap_or_else(|| match self.solver {
+            Some(_) => EnergyTerms::springs(),
+            None => EnergyTerms::path(),
+        })
+    }
+
     /// Refuses options that exclude each other.
     fn require_consistent(&self) -> Result<(), Failure> {
-        if self.is_clip() && self.shapes.len() != 2 {
+        if self.is_rig() && self.weights.is_empty() && !self.clip {
+            return Err(Failure::usage(
+                "a clip needs two shapes, and there is one; give a second one, or for a rig --weights NAME=W or --clip",
+            ));
+        }
+        if self.clip && !self.is_rig() {
+            return Err(Failure::usage(format!(
+                "--clip plays the clip of one rig, and there are {} shapes; give one",
+                self.shapes.len()
+            )));
+        }
+        let names_sliders = |weight: &WeightArg| matches!(weight, WeightArg::Slider(..));
+        if let Some(weight) = self
+            .weights
+            .iter()
+            .find(|weight| names_sliders(weight) != self.is_rig())
+        {
+            return Err(Failure::usage(match weight {
+                WeightArg::Slider(name, _) => format!(
+                    "--weights {name}=… names a slider of a rig, and there are {} shapes; give one rig, or a number for each shape",
+                    self.shapes.len()
+                ),
+                WeightArg::Shape(value) => format!(
+                    "--weights {value} is for several shapes, and there is one; for a rig give NAME=W"
+                ),
+            }));
+        }
+        if self.is_clip() && !self.is_rig() && self.shapes.len() != 2 {
             return Err(Failure::usage(format!(
                 "a clip needs two shapes, and there are {}; give --weights, one for each shape",
                 self.shapes.len()
@@ -343,8 +444,8 @@ impl Args {
 
     fn blend_options(&self, first: &Mesh) -> Result<BlendOptions, Failure> {
         let options = BlendOptions::default()
-            .with_solver(self.solver.into())
-            .with_energy(self.energy)
+            .with_solver(self.solver().into())
+            .with_energy(self.energy())
             .with_interior(self.interior.into())
             .with_anchor(self.anchor.0.clone())
             .with_fixed(self.fix.clone())
@@ -357,43 +458,94 @@ impl Args {
 
     fn prepare(
         &self,
+        asset: &Asset,
         meshes: &[Mesh],
         options: &SceneOptions,
+        weights: &[Vec<f64>],
         bar: &Bar,
-    ) -> Result<SceneBlend, Failure> {
+    ) -> Result<Source, Failure> {
         let _ = bar.report("filling the interior", 0.0);
+        if self.is_rig() {
+            let rig = RigBlend::for_poses(asset.rig()?, weights, options)
+                .map_err(|error| self.about(&error))?;
+            return Ok(Source::Rig(Box::new(rig)));
+        }
         let mut scene = SceneBlend::new(meshes, options).map_err(|error| self.about(&error))?;
 
         // The predictor interpolates between samples along the whole path.
         let _ = bar.report("sampling the path", 0.0);
         scene
-            .prepare_frames(self.frame_weights().len())
+            .prepare_frames(weights.len())
             .map_err(|error| self.about(&error))?;
-        Ok(scene)
+        Ok(Source::Shapes(Box::new(scene)))
     }
 
-    /// The weights of every frame.
-    fn frame_weights(&self) -> Vec<Vec<f64>> {
-        if !self.is_clip() {
-            return vec![self.weights.clone()];
+    /// The weights of every frame: of shapes, or of the sliders of a rig.
+    fn frame_weights(&self, asset: &Asset) -> Result<Vec<Vec<f64>>, Failure> {
+        if self.is_rig() {
+            return self.slider_weights(asset);
         }
+        if !self.is_clip() {
+            let weight = |weight: &WeightArg| match weight {
+                WeightArg::Shape(weight) | WeightArg::Slider(_, weight) => *weight,
+            };
+            return Ok(vec![self.weights.iter().map(weight).collect()]);
+        }
+
         let path = WeightPath::OneWay {
             shapes: 2,
             steps: self.steps,
         };
-        path.frames().collect()
+        Ok(path.frames().collect())
     }
 
-    fn solve(&self, scene: &mut SceneBlend, bar: &Bar) -> Result<Vec<TimedFrame>, Failure> {
-        let all = self.frame_weights();
+    /// The weights of the sliders of a rig, from the command line or from its clip.
+    fn slider_weights(&self, asset: &Asset) -> Result<Vec<Vec<f64>>, Failure> {
+        let rig = asset.rig()?;
+        if rig.targets().is_empty() {
+            return Err(Failure::new(format!(
+                "{}: it has no sliders to blend; give a rig with targets, or two shapes",
+                self.shapes[0]
+            )));
+        }
+        if !self.clip {
+            let mut named = Vec::new();
+            for weight in &self.weights {
+                if let WeightArg::Slider(name, value) = weight {
+                    named.push((name.clone(), *value));
+                }
+            }
+            let weights =
+                slider_weights::choose(&rig, &asset.presets, None, &named, &self.shapes[0])?;
+            return Ok(vec![weights]);
+        }
 
+        let performance = asset.performance()?;
+        let mut frames = vec![vec![0.0; rig.targets().len()]; performance.frame_count()];
+        for channel in performance.channels() {
+            let slider = rig
+                .slider_named(&channel.name)
+                .map_err(|error| Failure::about(&self.shapes[0], &error))?;
+            for (frame, value) in frames.iter_mut().zip(&channel.values) {
+                frame[slider.index()] = *value;
+            }
+        }
+        Ok(frames)
+    }
+
+    fn solve(
+        &self,
+        source: &mut Source,
+        all: &[Vec<f64>],
+        bar: &Bar,
+    ) -> Result<Vec<TimedFrame>, Failure> {
         // Obstacles move from time 0 at the first frame to time 1 at the last.
         let last = (all.len().max(2) - 1) as f64;
         let mut frames = Vec::with_capacity(all.len());
         for (k, weights) in all.iter().enumerate() {
             let _ = bar.report("solving", k as f64 / all.len() as f64);
             let start = Instant::now();
-            let frame = scene
+            let frame = source
                 .step(weights, k as f64 / last)
                 .map_err(|error| self.about(&error))?;
             frames.push(TimedFrame {
@@ -412,7 +564,11 @@ impl Args {
 
         // Clips of the input do not belong to the blend; the first shape is its rest pose.
         let still = first.posed(first.mesh()?.positions())?;
-        Ok(still.with_point_clip(Animation::new("blend", frames.len()), frames)?)
+        let mut animation = Animation::new("blend", frames.len());
+        if let Some(played) = first.clips.first().filter(|_| self.clip) {
+            animation.frames_per_second = played.frames_per_second;
+        }
+        Ok(still.with_point_clip(animation, frames)?)
     }
 
     /// An error after the file or shape that it is about; the first shape where it is about all.
@@ -424,14 +580,21 @@ impl Args {
         );
         match &self.stiffness {
             Some(StiffnessArg::File(path)) if is_stiffness => Failure::about(path.display(), error),
-            _ => Failure::about(&self.shapes[error.shape().unwrap_or(0)], error),
+            _ => {
+                let shape = error.shape().and_then(|shape| self.shapes.get(shape));
+                Failure::about(shape.unwrap_or(&self.shapes[0]), error)
+            }
         }
     }
 }
 
-fn parse_weight(text: &str) -> Result<f64, String> {
-    finite(text).map_err(|_| {
-        format!("'{text}' is not a weight; give one number for each shape, as in 0.5,0.5")
+fn parse_weight(text: &str) -> Result<WeightArg, String> {
+    if text.contains('=') {
+        let (name, weight) = slider_weights::parse_weight(text)?;
+        return Ok(WeightArg::Slider(name, weight));
+    }
+    finite(text).map(WeightArg::Shape).map_err(|_| {
+        format!("'{text}' is not a weight; give one number for each shape, as in 0.5,0.5, or smile=0.5 for a rig")
     })
 }
 

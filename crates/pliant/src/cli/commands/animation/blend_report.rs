@@ -2,7 +2,7 @@
 
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
-use pliant_physics::{ContactFrame, SceneBlend, Solver, snap_frames};
+use pliant_physics::{ContactFrame, EnergyTerms, SceneBlend, Solver, snap_frames};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -97,10 +97,11 @@ struct FrameReport {
     /// Largest penetration into another part of the surface; absent without `--self-contact`.
     #[serde(skip_serializing_if = "Option::is_none")]
     self_depth: Option<f64>,
-    /// Weight of the second shape; absent with `--weights`.
+    /// Weight of the second shape; absent with `--weights` and `--clip`.
     #[serde(skip_serializing_if = "Option::is_none")]
     alpha: Option<f64>,
-    /// Weights of the shapes; absent without `--weights`.
+    /// Weights of the shapes, of a rig those of its neutral and of the targets in use; absent
+    /// without `--weights` and `--clip`.
     #[serde(skip_serializing_if = "Option::is_none")]
     weights: Option<Vec<f64>>,
 }
@@ -143,8 +144,8 @@ impl SolvedBlend<'_> {
                 internal: counts.internal,
             },
             interior_points: blend.interior_points(),
-            solver: format!("{:?}", self.args.solver).to_lowercase(),
-            energy: self.args.energy.to_string(),
+            solver: format!("{:?}", self.args.solver()).to_lowercase(),
+            energy: self.args.energy().to_string(),
             setup_ms: self.setup_ms,
             frames: self
                 .frames
@@ -159,7 +160,7 @@ impl SolvedBlend<'_> {
 
     fn frame_report(&self, TimedFrame { frame, ms }: &TimedFrame) -> FrameReport {
         let shape = &frame.shape;
-        let is_clip = self.args.is_clip();
+        let is_path = self.is_path();
         let self_contact = self.args.self_contact;
 
         FrameReport {
@@ -182,9 +183,14 @@ impl SolvedBlend<'_> {
             self_contacts: self_contact.then_some(frame.self_contacts),
             self_depth: self_contact.then_some(frame.self_depth),
             // A clip has one parameter, a single mesh one weight for each shape.
-            alpha: is_clip.then(|| shape.weights[1]),
-            weights: (!is_clip).then(|| shape.weights.clone()),
+            alpha: is_path.then(|| shape.weights[1]),
+            weights: (!is_path).then(|| shape.weights.clone()),
         }
+    }
+
+    /// Whether the frames lead from one shape to another.
+    fn is_path(&self) -> bool {
+        self.args.is_clip() && !self.args.is_rig()
     }
 
     /// The summary for people.
@@ -251,6 +257,9 @@ impl SolvedBlend<'_> {
         let [first, .., last] = self.frames else {
             return None;
         };
+        if !self.is_path() {
+            return None;
+        }
         let start = first.frame.shape.volume;
         let end = last.frame.shape.volume;
         if start <= 0.0 || end <= 0.0 || start.is_nan() || end.is_nan() {
@@ -293,7 +302,7 @@ impl SolvedBlend<'_> {
 
         // A clip without a frame number is easily given twice by mistake.
         let rest = self.meshes[0].positions();
-        if self.meshes.iter().all(|mesh| mesh.positions() == rest) {
+        if self.meshes.len() > 1 && self.meshes.iter().all(|mesh| mesh.positions() == rest) {
             warnings.push(
                 "all shapes are equal; a clip without a frame is its reference pose, so name a frame, as in walk.glb@12"
                     .into(),
@@ -303,7 +312,7 @@ impl SolvedBlend<'_> {
     }
 
     fn tolerance(&self) -> f64 {
-        Solver::from(self.args.solver).tolerance()
+        Solver::from(self.args.solver()).tolerance()
     }
 
     /// Frames that are no equilibrium.
@@ -340,10 +349,20 @@ impl SolvedBlend<'_> {
         let found: Vec<String> = snap_frames(&clip).iter().map(usize::to_string).collect();
         (!found.is_empty()).then(|| {
             format!(
-                "the shape snaps to another equilibrium at frame(s) {}; check these frames; a coarse --cage, such as 1500, or a shape in between may avoid it",
-                found.join(", ")
+                "the shape snaps at frame(s) {}; check these frames{}",
+                found.join(", "),
+                self.snap_advice()
             )
         })
+    }
+
+    /// What to do about snaps: only what is not in use yet.
+    fn snap_advice(&self) -> &'static str {
+        if self.args.energy() == EnergyTerms::path() {
+            "; a shape in between may avoid it"
+        } else {
+            "; --energy path avoids it"
+        }
     }
 
     /// The first frame with the most inverted elements.
@@ -355,7 +374,7 @@ impl SolvedBlend<'_> {
             .position(|timed| timed.frame.shape.inverted == most)?;
 
         // A volume term prevents inversion, so there is no advice where it is in use.
-        let advice = if self.args.energy.volume().is_none() {
+        let advice = if self.args.energy().volume().is_none() {
             "; --energy springs,volume prevents it"
         } else {
             ""

@@ -15,7 +15,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::correspondence_report::{CorrespondenceReport, correspondence_text};
+use crate::cli::args::settings::SettingsArgs;
 use crate::cli::args::source;
+use crate::cli::args::target_normals::TargetNormalsArgs;
 use crate::cli::report::console::{Bar, Console};
 use crate::cli::report::failure::Failure;
 use crate::cli::report::milliseconds_since;
@@ -67,6 +69,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     markers: Option<String>,
 
+    #[command(flatten)]
+    settings: SettingsArgs,
+
     /// File name of the neutral mesh in a source folder of OBJ files [default: neutral.obj].
     #[arg(long, value_name = "NAME")]
     neutral: Option<String>,
@@ -78,6 +83,9 @@ pub(crate) struct Args {
     /// Do not close the gaps of lids and lips.
     #[arg(long)]
     no_closing: bool,
+
+    #[command(flatten)]
+    target_normals: TargetNormalsArgs,
 
     /// File for the rig.
     #[arg(long, value_name = "RIG")]
@@ -133,6 +141,7 @@ struct TransferredShape {
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let source = source::load_with_targets(&args.source, args.neutral.as_deref())?;
+    let source = args.settings.apply(source)?;
     let (target, mesh) = source::load_surface(&args.target)?;
     let rig = source.rig()?;
     output::require_rig_format(&args.out)?;
@@ -162,6 +171,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     .concat();
 
     let result = target.with_rig(&transferred.rig)?;
+    let result = args.target_normals.apply(result);
     let saved = output::save_asset(&result, &args.out, &mut warnings)?;
 
     let summary = summary(&transferred, &correspondence, &args.out);
@@ -183,8 +193,13 @@ impl Args {
         };
 
         let mut correspondence =
-            Correspondence::find(rig.neutral(), target, markers.as_ref(), &options)
-                .map_err(|error| Failure::about(&self.target, &error))?;
+            Correspondence::find(rig.neutral(), target, markers.as_ref(), &options).map_err(
+                |error| {
+                    let file = self.markers.as_ref();
+                    let file = file.filter(|_| error.is_about_markers());
+                    Failure::about(file.unwrap_or(&self.target), &error)
+                },
+            )?;
 
         // Shapes alone rarely locate the rims of lids and lips.
         if markers.is_none() && correspondence.method != CorrespondenceMethod::Identity {

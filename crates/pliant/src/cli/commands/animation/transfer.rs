@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::transfer_report::{TransferSummary, target_diagonal, transfer_summary};
 use crate::cli::args::recipe_file;
+use crate::cli::args::target_normals::TargetNormalsArgs;
 use crate::cli::report::console::Console;
 use crate::cli::report::failure::Failure;
 use crate::cli::report::output::{self, path_text};
@@ -119,6 +120,9 @@ pub(crate) struct Args {
     #[arg(long, value_enum)]
     method: Option<CorrespondenceArg>,
 
+    #[command(flatten)]
+    target_normals: TargetNormalsArgs,
+
     /// File for the target with its clip [default: `output` of the recipe].
     #[arg(long, value_name = "CLIP", required_unless_present_any = ["init", "recipe"])]
     out: Option<PathBuf>,
@@ -171,6 +175,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         .map_err(|error| args.about(error))?;
 
     let result = job.asset(&name, &transferred.motion.frames)?;
+    let result = args.target_normals.apply(result);
     let saved = output::save_asset(&result, &out, &mut transferred.warnings)?;
 
     let report = TransferSummary::new(&transferred, &job, saved);

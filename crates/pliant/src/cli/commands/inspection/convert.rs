@@ -1,12 +1,15 @@
 //! `pliant convert`: an asset in another file format.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use pliant_io::Asset;
+use pliant_io::{Asset, PerformanceOptions, is_performance_file, performance, read_performance};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::cli::args::bake::BakeArgs;
+use crate::cli::args::settings::SettingsArgs;
 use crate::cli::args::source;
+use crate::cli::args::target_normals::TargetNormalsArgs;
 use crate::cli::report::console::Console;
 use crate::cli::report::failure::Failure;
 use crate::cli::report::output::{self, SavedAsset};
@@ -28,8 +31,14 @@ Examples:
   # A mesh and the displacements of its targets
   pliant convert head.glb head.obj+head.npy
 
+  # A clip as a few targets whose weights move, a fraction of the size
+  pliant convert walk.glb small.glb --bake shapes
+
   # A mesh and its frames
   pliant convert walk.glb walk.reference.obj+walk.frames.npy
+
+  # A performance: CSV and JSON with the same channels
+  pliant convert take.csv take.json
 
   # Positions only: frames x vertices x 3, float64
   pliant convert walk.glb walk.npy
@@ -51,6 +60,15 @@ pub(crate) struct Args {
     /// File to write. Its ending selects the format.
     #[arg(value_name = "OUT")]
     output: PathBuf,
+
+    #[command(flatten)]
+    settings: SettingsArgs,
+
+    #[command(flatten)]
+    bake: BakeArgs,
+
+    #[command(flatten)]
+    target_normals: TargetNormalsArgs,
 
     /// File name of the neutral mesh in a folder of OBJ files [default: neutral.obj].
     #[arg(long, value_name = "NAME")]
@@ -74,8 +92,13 @@ pub(crate) struct ConvertReport {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
+    if is_performance_file(Path::new(&args.input)) && is_channels_file(&args.output) {
+        return convert_performance(args, console);
+    }
+    args.bake.require_targets(&args.output)?;
     let _spinner = console.spinner("converting");
     let asset = pliant_io::load(&args.input, &source::options(args.neutral.as_deref()))?;
+    let asset = args.target_normals.apply(args.settings.apply(asset)?);
     let before = displacement_count(&asset);
     let asset = match args.prune {
         Some(shortest) => asset.pruned(shortest)?,
@@ -83,6 +106,10 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     };
 
     let pruned = before - displacement_count(&asset);
+    let asset = match args.bake.shape_tolerance(&asset) {
+        Some(tolerance) => asset.with_clip_as_shapes(tolerance)?,
+        None => asset,
+    };
 
     let mut warnings = asset.warnings.clone();
     let report = ConvertReport {
@@ -97,6 +124,45 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     }
     summary += &format!("written to {}\n", args.output.display());
     console.print_summary(&report, &summary, &warnings)
+}
+
+/// Whether a file holds channels as a table or as JSON, by its ending.
+fn is_channels_file(path: &Path) -> bool {
+    let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    ending.is_some_and(|ending| ending == "csv" || ending == "json")
+}
+
+/// The channels of a performance in another form.
+fn convert_performance(args: &Args, console: &Console) -> Result<(), Failure> {
+    let options = PerformanceOptions::default();
+    let take = read_performance(&args.input, &options, &source::options(None))?;
+    if take.channels().is_empty() {
+        return Err(Failure::new(format!(
+            "{}: it holds markers and no channels; `pliant play --markers` finds weights for them",
+            args.input
+        )));
+    }
+
+    let is_json = args
+        .output
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("json"));
+    let bytes = if is_json {
+        performance::write_json(&take)
+    } else {
+        performance::write_csv(&take)
+    };
+    output::write(&args.output, bytes)?;
+    let report = ConvertReport {
+        saved: SavedAsset {
+            out: output::path_text(&args.output),
+            left_out: Vec::new(),
+        },
+        vertices: 0,
+        pruned: 0,
+    };
+    let summary = format!("written to {}\n", args.output.display());
+    console.print_summary(&report, &summary, &take.notes)
 }
 
 fn displacement_count(asset: &Asset) -> usize {

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use pliant_io::npy;
+use pliant_io::{Asset, npy};
 use pliant_mesh::{ExactGeodesics, HeatGeodesics, HeatOptions, Mesh, MeshError, SurfacePoint};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::cli::args::place::{Place, Places, parse_place};
 use crate::cli::args::source;
-use crate::cli::args::vertex::parse_vertex;
 use crate::cli::report::console::Console;
 use crate::cli::report::failure::Failure;
 use crate::cli::report::milliseconds_since;
@@ -50,9 +50,9 @@ pub(crate) struct Args {
     /// Mesh on which to measure.
     asset: String,
 
-    /// Source vertices, counted from 0.
-    #[arg(long, value_name = "V,V…", value_delimiter = ',', required = true, allow_hyphen_values = true, value_parser = parse_vertex)]
-    from: Vec<usize>,
+    /// Source vertices, counted from 0, or landmarks such as 'nose tip'.
+    #[arg(long, value_name = "V,V…", value_delimiter = ',', required = true, allow_hyphen_values = true, value_parser = parse_place)]
+    from: Vec<Place>,
 
     /// File for the distances, one for each vertex.
     #[arg(long, value_name = "FILE.npy")]
@@ -106,9 +106,10 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
 
     // Everything that can be refused is refused before the factorisation.
     output::require_ending(&args.out, &["npy"])?;
-    let (asset, mesh) = source::load_surface(&args.asset)?;
+    let (mut asset, mesh) = source::load_surface(&args.asset)?;
     let about = |error: MeshError| Failure::about(&args.asset, &error);
-    let sources = args.sources(&mesh).map_err(about)?;
+    let from = args.vertices(&mut asset)?;
+    let sources = sources(&mesh, &from).map_err(about)?;
 
     let _spinner = console.spinner("measuring");
     let field = match args.method {
@@ -121,7 +122,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let array = npy::write_f64(&[count], field.distances.iter().copied());
     output::write(&args.out, array)?;
 
-    let report = field.report(args);
+    let report = field.report(args, from);
     let mut warnings = asset.warnings.clone();
     warnings.extend(
         args.radius
@@ -131,14 +132,23 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
 }
 
 impl Args {
-    fn sources(&self, mesh: &Mesh) -> Result<Vec<SurfacePoint>, MeshError> {
-        let mut sources = Vec::with_capacity(self.from.len());
-        for &vertex in &self.from {
-            mesh.require_vertex(vertex)?;
-            sources.push(SurfacePoint::Vertex(vertex as u32));
-        }
-        Ok(sources)
+    /// The vertices of `--from`; an uncertain landmark gives a warning.
+    fn vertices(&self, asset: &mut Asset) -> Result<Vec<usize>, Failure> {
+        let rig = asset.rig()?;
+        let places = Places::on(&rig, &self.asset);
+        let vertices = places.vertices(&self.from)?;
+        asset.warnings.extend(places.warnings(&self.from));
+        Ok(vertices)
     }
+}
+
+fn sources(mesh: &Mesh, vertices: &[usize]) -> Result<Vec<SurfacePoint>, MeshError> {
+    let mut sources = Vec::with_capacity(vertices.len());
+    for &vertex in vertices {
+        mesh.require_vertex(vertex)?;
+        sources.push(SurfacePoint::Vertex(vertex as u32));
+    }
+    Ok(sources)
 }
 
 /// Distances of all vertices, with the times of their computation.
@@ -180,7 +190,7 @@ fn exact_distances(
 }
 
 impl DistanceField {
-    fn report(&self, args: &Args) -> GeodesicReport {
+    fn report(&self, args: &Args, from: Vec<usize>) -> GeodesicReport {
         // Vertices of other components and beyond the radius have the distance infinity.
         let mut max = 0.0_f64;
         let mut unreached = 0;
@@ -195,7 +205,7 @@ impl DistanceField {
         GeodesicReport {
             out: path_text(&args.out),
             method: args.method,
-            from: args.from.clone(),
+            from,
             vertices: self.distances.len(),
             max,
             unreached,

@@ -5,6 +5,7 @@
 //! - [`flexibility`]: how much each triangle deforms relative to its neighbours
 //! - [`geodesic`]: distances along the surface
 //! - [`info`]: content of a file and warnings about it
+//! - [`pick`]: vertices by place, pixel, slider or landmark
 //! - [`render`]: pictures of an asset
 
 pub(crate) mod bake;
@@ -12,4 +13,5 @@ pub(crate) mod convert;
 pub(crate) mod flexibility;
 pub(crate) mod geodesic;
 pub(crate) mod info;
+pub(crate) mod pick;
 pub(crate) mod render;

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pliant::pictures::{Look, Shot, materials};
 use pliant_io::{Asset, npy};
 use pliant_mesh::Mesh;
@@ -12,8 +11,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cli::args::number::{self, positive};
+use crate::cli::args::settings::SettingsArgs;
 use crate::cli::args::slider_weights::{self, parse_weight};
 use crate::cli::args::source;
+use crate::cli::args::view::{parse_size, view_parser};
 use crate::cli::report::console::Console;
 use crate::cli::report::failure::Failure;
 use crate::cli::report::output::{self, path_text};
@@ -65,7 +66,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", conflicts_with_all = ["weights", "play"])]
     frame: Option<usize>,
 
-    /// Slider weights of a rig.
+    /// Weights of sliders, and of presets such as the expressions of a VRM avatar.
     #[arg(long, value_name = "NAME=W,…", value_delimiter = ',', value_parser = parse_weight, conflicts_with = "play")]
     weights: Vec<(String, f64)>,
 
@@ -76,6 +77,9 @@ pub(crate) struct Args {
     /// Show the whole clip as an animated PNG.
     #[arg(long, conflicts_with = "turntable")]
     play: bool,
+
+    #[command(flatten)]
+    settings: SettingsArgs,
 
     /// File name of the neutral mesh in a folder of OBJ files [default: neutral.obj].
     #[arg(long, value_name = "NAME")]
@@ -152,9 +156,15 @@ struct CameraReport {
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     output::require_ending(&args.out, &["png", "apng"])?;
     let _spinner = console.spinner("drawing");
-    let asset = pliant_io::load(&args.asset, &source::options(args.neutral.as_deref()))?;
-    let mesh = args.mesh(&asset)?;
+    let options = source::options(args.neutral.as_deref());
+    let (asset, frame) = if args.has_weights() {
+        pliant_io::load_with_frame(&args.asset, &options)?
+    } else {
+        (pliant_io::load(&args.asset, &options)?, None)
+    };
+    let asset = args.settings.apply(asset)?;
     let mut warnings = asset.warnings.clone();
+    let mesh = args.mesh(&asset, frame, &mut warnings)?;
     let look = args.look(&mesh)?;
     let look = if args.clay || args.scalar.is_some() {
         look
@@ -197,13 +207,22 @@ impl CameraReport {
 }
 
 impl Args {
-    /// The mesh to show: a frame, a posed rig, or the mesh of the asset.
-    fn mesh(&self, asset: &Asset) -> Result<Mesh, Failure> {
+    fn has_weights(&self) -> bool {
+        !self.weights.is_empty() || self.weights_in.is_some()
+    }
+
+    /// The mesh to show: a frame, a posed rig, or the mesh of the asset. `pose` is the frame of the
+    /// locator, in which weights are set.
+    fn mesh(
+        &self,
+        asset: &Asset,
+        pose: Option<usize>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Mesh, Failure> {
         // Clap excludes a frame together with weights.
-        let has_weights = !self.weights.is_empty() || self.weights_in.is_some();
         let mesh = match self.frame {
             Some(frame) => asset.at_frame(frame)?.mesh()?,
-            None if has_weights => self.posed_mesh(asset)?,
+            None if self.has_weights() => self.posed_mesh(asset, pose, warnings)?,
             None => asset.resting_mesh()?,
         };
         mesh.require_surface()
@@ -211,10 +230,29 @@ impl Args {
         Ok(mesh)
     }
 
-    fn posed_mesh(&self, asset: &Asset) -> Result<Mesh, Failure> {
+    /// The rig at the weights of the command line, in the pose of its joints.
+    fn posed_mesh(
+        &self,
+        asset: &Asset,
+        frame: Option<usize>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Mesh, Failure> {
         let rig = asset.rig()?;
-        let weights =
-            slider_weights::choose(&rig, self.weights_in.as_deref(), &self.weights, &self.asset)?;
+        let weights = slider_weights::choose(
+            &rig,
+            &asset.presets,
+            self.weights_in.as_deref(),
+            &self.weights,
+            &self.asset,
+        )?;
+        warnings.extend(slider_weights::limit_warnings(&rig, &weights));
+        let pose = match frame {
+            Some(frame) => asset.pose_at(frame)?,
+            None => asset.rest_pose(),
+        };
+        let rig = pose
+            .rig(&rig)
+            .map_err(|error| Failure::about(&self.asset, &error))?;
         rig.neutral()
             .posed(rig.evaluate(&weights))
             .map_err(|error| Failure::about(&self.asset, &error))
@@ -313,28 +351,9 @@ fn turntable_apng(images: &[Image]) -> Result<Vec<u8>, ViewError> {
     to_apng(images, (ROTATION_MILLIS / images.len()).max(20) as u16)
 }
 
-/// A parser of the named views, so that help lists them.
-fn view_parser() -> impl TypedValueParser<Value = View> {
-    PossibleValuesParser::new(View::NAMED.map(|(name, _)| name))
-        .map(|name| View::from_name(&name).expect("the parser accepts named views only"))
-}
-
 fn parse_range(text: &str) -> Result<(f64, f64), String> {
     match number::list(text).as_deref() {
         Some(&[low, high]) if low.is_finite() && high.is_finite() && low < high => Ok((low, high)),
         _ => Err(format!("'{text}' is not LOW,HIGH, as in 0,0.1")),
-    }
-}
-
-fn parse_size(text: &str) -> Result<[usize; 2], String> {
-    let numbers: Option<Vec<usize>> = text
-        .split(['x', 'X', '×'])
-        .map(|part| part.trim().parse().ok())
-        .collect();
-    match numbers.as_deref() {
-        Some(&[width, height]) if width > 0 && height > 0 => Ok([width, height]),
-        _ => Err(format!(
-            "'{text}' is not WIDTHxHEIGHT in pixels, as in 800x600"
-        )),
     }
 }

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cli::args::capture::{CaptureArgs, EffectorReport};
+use crate::cli::args::target_normals::TargetNormalsArgs;
 use crate::cli::report::console::Console;
 use crate::cli::report::failure::Failure;
 use crate::cli::report::output::{self, OutputFiles, SavedAsset, path_text};
@@ -131,6 +132,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HZ[,DAMPING]", value_parser = parse_jiggle)]
     jiggle: Option<(f64, f64)>,
 
+    #[command(flatten)]
+    target_normals: TargetNormalsArgs,
+
     /// File for the clip.
     #[arg(long, value_name = "CLIP")]
     out: PathBuf,
@@ -201,6 +205,7 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let frames = std::mem::take(&mut driven.frames);
     let frame_count = frames.len();
     let result = args.result(&model, &control, with_detail, frames)?;
+    let result = args.target_normals.apply(result);
     let outputs = args.write(&model, &driven.confidence, &result)?;
 
     let saved = SavedAsset {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pliant_learn::{LearnError, TrainingLog};
+use pliant_mesh::Stopped;
 
 use crate::cli::report::failure::Failure;
 use crate::cli::report::output;
@@ -44,7 +45,7 @@ impl PartialLog {
 
     /// The failure of a run. If it was cancelled, its results are kept in the file.
     pub(super) fn failure(&self, of: &Path, log: &TrainingLog, error: &LearnError) -> Failure {
-        if *error != LearnError::Cancelled || log.is_empty() {
+        if !Stopped::is_cause_of(error) || log.is_empty() {
             return Failure::about(of.display(), error);
         }
         match output::write(&self.path, log.to_text().into_bytes()) {

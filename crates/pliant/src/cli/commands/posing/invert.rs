@@ -17,6 +17,7 @@ use serde::Serialize;
 
 use crate::cli::args::number::{non_negative, positive};
 use crate::cli::args::pose_solver::{parse_limits, with_locks_and_limits};
+use crate::cli::args::settings::SettingsArgs;
 use crate::cli::args::source;
 use crate::cli::report::console::Console;
 use crate::cli::report::failure::Failure;
@@ -35,7 +36,7 @@ Examples:
   # Keys only: {\"fps\": …, \"sliders\": {name: [[seconds, weight], …]}}
   pliant invert face.glb capture.glb --out curves.json
 
-  # Smoother curves, and fewer sliders at a time
+  # Fixed penalties instead of those that the noise of the clip asks for
   pliant invert face.glb noisy.glb --roughness 0.01 --sparsity 0.001 \\
       --out weights.glb
 
@@ -55,9 +56,12 @@ Keys:
   needs to stay within --tolerance.
 
 Penalties:
-  Penalties have no unit. A --sparsity of 0.001 leaves alone what moves less
-  surface than a thousandth of a typical slider. --roughness weighs the
-  curvature of the curves against the distance to the clip.";
+  By default the noise of the clip is estimated from the clip, and the curve of
+  each slider is smoothed as far as this noise asks for; without noise, planted
+  weights come back exactly. Penalties have no unit. A --sparsity of 0.001
+  leaves alone what moves less surface than a thousandth of a typical slider.
+  --roughness weighs the curvature of the curves against the distance to the
+  clip.";
 
 /// Computes slider curves from a moving mesh or from markers.
 #[derive(Debug, clap::Args)]
@@ -78,13 +82,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RATE", requires = "markers", default_value_t = Clip::DEFAULT_FRAMES_PER_SECOND, value_parser = positive)]
     fps: f64,
 
-    /// Penalty on the curvature of the curves. 0 solves each frame on its own.
-    #[arg(long, value_name = "M", default_value_t = InvertOptions::DEFAULT_ROUGHNESS, allow_negative_numbers = true, value_parser = non_negative)]
-    roughness: f64,
+    /// Penalty on the curvature of the curves. 0 solves each frame on its own [default: from the
+    /// noise of the clip].
+    #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = non_negative)]
+    roughness: Option<f64>,
 
-    /// Penalty for each slider that moves. 0 uses all sliders that help.
-    #[arg(long, value_name = "L", default_value_t = InvertOptions::DEFAULT_SPARSITY, allow_negative_numbers = true, value_parser = non_negative)]
-    sparsity: f64,
+    /// Penalty for each slider that moves. 0 uses all sliders that help [default: from the noise
+    /// of the clip].
+    #[arg(long, value_name = "L", allow_negative_numbers = true, value_parser = non_negative)]
+    sparsity: Option<f64>,
 
     /// Also find the rigid motion of the head, and write it beside the weights.
     #[arg(long, conflicts_with = "markers")]
@@ -101,6 +107,9 @@ pub(crate) struct Args {
     /// Limits of a slider [default: 0..1].
     #[arg(long, value_name = "NAME=MIN..MAX", value_delimiter = ',', value_parser = parse_limits)]
     limits: Vec<(String, Limits)>,
+
+    #[command(flatten)]
+    settings: SettingsArgs,
 
     /// File name of the neutral mesh in a folder of OBJ files [default: neutral.obj].
     #[arg(long, value_name = "NAME")]
@@ -138,6 +147,13 @@ pub(crate) struct InvertReport {
     objective: f64,
     /// KKT residual.
     kkt: f64,
+    /// Standard deviation of the noise of one coordinate, in asset units; null if both penalties
+    /// were given or the clip has fewer than three frames.
+    noise: Option<f64>,
+    /// Penalty for each slider that moves.
+    sparsity: f64,
+    /// Median of the penalties on the curvature of the curves.
+    roughness: f64,
     /// Rigid motion of each frame; empty without `--align`.
     motions: Vec<MotionReport>,
     /// Time of the factorisation, in milliseconds.
@@ -181,6 +197,7 @@ struct Solution {
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let _spinner = console.spinner("inverting");
     let asset = source::load_with_targets(&args.rig, args.neutral.as_deref())?;
+    let asset = args.settings.apply(asset)?;
     let rig = with_locks_and_limits(asset.rig()?, &args.lock, &args.limits)
         .map_err(|error| Failure::about(&args.rig, &error))?;
 
@@ -203,11 +220,14 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
 }
 
 impl Args {
-    fn factor<'r>(&self, rig: &'r Rig) -> Result<(Inverter<'r>, f64), Failure> {
-        let options = InvertOptions::default()
-            .with_roughness(self.roughness)
-            .with_sparsity(self.sparsity)
-            .with_align(self.align);
+    fn factor(&self, rig: &Rig) -> Result<(Inverter, f64), Failure> {
+        let mut options = InvertOptions::default().with_align(self.align);
+        if let Some(roughness) = self.roughness {
+            options = options.with_roughness(roughness);
+        }
+        if let Some(sparsity) = self.sparsity {
+            options = options.with_sparsity(sparsity);
+        }
         let start = Instant::now();
         let inverter =
             Inverter::factor(rig, &options).map_err(|error| Failure::about(&self.rig, &error))?;
@@ -352,6 +372,9 @@ impl Solution {
             converged: solve.converged,
             objective: solve.objective,
             kkt: solve.kkt,
+            noise: solve.noise,
+            sparsity: solve.sparsity,
+            roughness: solve.roughness,
             motions: self
                 .inverse
                 .motions
@@ -424,8 +447,12 @@ impl InvertReport {
             Some(max) => format!(", at most {max:.4}"),
             None => String::new(),
         };
+        let noise = match self.noise {
+            Some(noise) => format!(", noise {noise:.1e}"),
+            None => String::new(),
+        };
         format!(
-            "{} frames; RMS distance {:.4}{max}\n  {} keys on {} sliders\n  {} sweeps, KKT residual {:.0e}, {:.2} ms per frame\nwritten to {}\n",
+            "{} frames; RMS distance {:.4}{max}{noise}\n  {} keys on {} sliders\n  {} sweeps, KKT residual {:.0e}, {:.2} ms per frame\nwritten to {}\n",
             self.frames,
             self.rms,
             self.keys,

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use pliant_io::{Asset, Format};
+use pliant_io::{Asset, CharacterPose, Format};
 use pliant_mesh::SurfacePoint;
 use pliant_mesh::glam::DVec3;
 use pliant_rig::{Aim, Explanation, Pin, PinResult, Pose, Rig, SliderId, SliderMove};
@@ -12,21 +12,22 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::residual::{Layer, LayerReport, ResidualArgs};
+use crate::cli::args::prior::PriorReport;
 use crate::cli::args::slider_weights::{self, WeightsByName};
 use crate::cli::report::failure::Failure;
 use crate::cli::report::microseconds_since;
-use crate::cli::report::output::{self, OutputFiles, path_text};
+use crate::cli::report::output::{OutputFiles, path_text};
 
 /// The output files of a pose.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PoseOutputArgs {
     /// File for the computed weights.
     #[arg(long, value_name = "FILE.json")]
-    weights_out: Option<PathBuf>,
+    pub(super) weights_out: Option<PathBuf>,
 
     /// File for the rig at the computed weights; for the posed mesh if the format stores no targets.
     #[arg(long, value_name = "FILE")]
-    out: PathBuf,
+    pub(super) out: PathBuf,
 
     /// Write the posed mesh alone, without targets, whatever the format.
     #[arg(long)]
@@ -40,12 +41,19 @@ pub(crate) struct PoseOutputArgs {
 pub(crate) struct SolvedPose<'a> {
     pub(crate) locator: &'a str,
     pub(crate) asset: &'a Asset,
+    /// The rig before joints move it, as files store it.
+    pub(crate) bind: &'a Rig,
+    /// The pose of the joints, in which the pins are.
+    pub(crate) character: &'a CharacterPose,
+    /// The rig in that pose.
     pub(crate) rig: &'a Rig,
     pub(crate) pins: Vec<Pin>,
     pub(crate) pose: Pose,
     /// Time of the solve, in microseconds.
     pub(crate) solve_us: f64,
     pub(crate) explanation: Explanation,
+    /// Where the prior comes from, if there is one.
+    pub(crate) prior: Option<PriorReport>,
 }
 
 /// A pose whose files are written.
@@ -78,6 +86,9 @@ pub(crate) struct PoseReport {
     solve_us: f64,
     /// Time to evaluate the rig, in microseconds.
     evaluate_us: f64,
+    /// The clip of `--prior`; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prior: Option<PriorReport>,
     /// The residual layer; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     residual: Option<LayerReport>,
@@ -87,10 +98,12 @@ pub(crate) struct PoseReport {
 
 /// One pin.
 #[derive(Debug, Serialize, JsonSchema)]
-struct PinReport {
+pub(super) struct PinReport {
     /// Vertex of the pin; null for a pin inside a triangle.
     vertex: Option<u32>,
-    /// Position that the pin should reach.
+    /// The coordinates that the pin constrains.
+    binds: Binds,
+    /// Position that the pin should reach; where a coordinate is free, the nearest such position.
     goal: [f64; 3],
     /// Position that the pin reached.
     reached: [f64; 3],
@@ -98,6 +111,20 @@ struct PinReport {
     error: f64,
     /// Length of the part of the displacement that no weights inside the limits reach.
     unreachable: f64,
+}
+
+/// The coordinates that a pin constrains.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Binds {
+    /// All three coordinates.
+    Space,
+    /// A plane; the direction orthogonal to it is free.
+    Plane,
+    /// One direction; the plane orthogonal to it is free.
+    Direction,
+    /// The distance from a curve.
+    Curve,
 }
 
 /// One slider that moved.
@@ -136,9 +163,6 @@ impl SolvedPose<'_> {
         mut files: OutputFiles,
     ) -> Result<WrittenPose, Failure> {
         let keeps_rig = args.keeps_rig();
-        if !keeps_rig {
-            output::require_other_than(&args.out, self.locator)?;
-        }
 
         let start = Instant::now();
         let mut positions = self.rig.evaluate(&self.pose.weights);
@@ -185,7 +209,7 @@ impl SolvedPose<'_> {
         let mut rig = self.asset.clone();
         if let Some(layer) = layer {
             let mut targets = rig.rig()?.targets().to_vec();
-            let target = layer.target(args.residual.promoted_name(), &targets, self.locator)?;
+            let target = layer.target(args.residual.promoted_name(), &targets, self)?;
             weights.insert(target.name.clone(), 1.0);
             targets.push(target);
             rig = rig.with_targets(&targets)?;
@@ -206,7 +230,7 @@ impl SolvedPose<'_> {
         PoseReport {
             method: pose.method,
             weights,
-            pins: self.pin_reports(),
+            pins: pin_reports(&self.pins, pose, &self.explanation.unreachable),
             active_sliders: pose.active_sliders(),
             at_limit: pose
                 .at_limit
@@ -223,32 +247,10 @@ impl SolvedPose<'_> {
             iterations: pose.iterations,
             solve_us: self.solve_us,
             evaluate_us,
+            prior: self.prior.clone(),
             residual: layer.map(Layer::report),
             out: path_text(&args.out),
         }
-    }
-
-    fn pin_reports(&self) -> Vec<PinReport> {
-        let misses = self.misses();
-        let mut reports = Vec::with_capacity(self.pins.len());
-        for (k, pin) in self.pins.iter().enumerate() {
-            let result = &self.pose.pins[k];
-            // Where a coordinate is free, the goal is the nearest position that satisfies the pin.
-            let goal = if pin.aim == Aim::Point {
-                result.goal
-            } else {
-                result.reached + misses[k]
-            };
-
-            reports.push(PinReport {
-                vertex: vertex_of(pin),
-                goal: goal.to_array(),
-                reached: result.reached.to_array(),
-                error: result.error,
-                unreachable: self.explanation.unreachable[k].length(),
-            });
-        }
-        reports
     }
 
     fn slider_report(&self, moved: &SliderMove) -> SliderReport {
@@ -348,6 +350,41 @@ impl SolvedPose<'_> {
             .zip(&self.pose.pins)
             .map(|(pin, result)| miss(pin, result))
             .collect()
+    }
+}
+
+/// Goal, position and error of each pin, with the part of its goal that is out of reach.
+pub(super) fn pin_reports(pins: &[Pin], pose: &Pose, unreachable: &[DVec3]) -> Vec<PinReport> {
+    let mut reports = Vec::with_capacity(pins.len());
+    for (k, pin) in pins.iter().enumerate() {
+        let result = &pose.pins[k];
+        // Where a coordinate is free, the goal is the nearest position that satisfies the pin.
+        let goal = if pin.aim == Aim::Point {
+            result.goal
+        } else {
+            result.reached + miss(pin, result)
+        };
+
+        reports.push(PinReport {
+            vertex: vertex_of(pin),
+            binds: Binds::of(&pin.aim),
+            goal: goal.to_array(),
+            reached: result.reached.to_array(),
+            error: result.error,
+            unreachable: unreachable[k].length(),
+        });
+    }
+    reports
+}
+
+impl Binds {
+    fn of(aim: &Aim) -> Self {
+        match aim {
+            Aim::Point => Self::Space,
+            Aim::Across(_) => Self::Plane,
+            Aim::Along(_) => Self::Direction,
+            Aim::Curve(_) => Self::Curve,
+        }
     }
 }
 

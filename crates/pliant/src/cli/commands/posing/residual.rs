@@ -190,7 +190,7 @@ impl ResidualArgs {
         let targets = self
             .promoted_targets(solved, layer, weights, files)
             .map_err(about)?;
-        let promoted = solved.rig.with_targets(targets).map_err(about)?;
+        let promoted = solved.bind.with_targets(targets).map_err(about)?;
         let asset = solved.asset.with_targets(promoted.targets())?;
         files.add_asset(path, &asset)?;
 
@@ -215,11 +215,14 @@ impl ResidualArgs {
         files: &mut OutputFiles,
     ) -> Result<Vec<Target>, RigError> {
         // An in-between belongs to its target; all else becomes a target of its own.
-        let mut targets = solved.rig.targets().to_vec();
+        let mut targets = solved.bind.targets().to_vec();
         if let Some(slider) = &self.promote_in_between {
             let k = solved.rig.slider_named(slider)?.index();
             let weight = solved.pose.weights[k];
-            targets[k] = layer.residual.to_in_between(&targets[k], "", weight)?;
+            // An in-between is a whole displacement, so the layer is added to the posed target.
+            let posed = &solved.rig.targets()[k];
+            let posed = layer.residual.to_in_between(posed, "", weight)?;
+            targets[k].in_betweens = solved.character.unposed(&posed).in_betweens;
         } else {
             let (target, weight) = self.new_target(solved, layer, files)?;
             weights.insert(target.name.clone(), weight);
@@ -237,7 +240,8 @@ impl ResidualArgs {
     ) -> Result<(Target, f64), RigError> {
         let Some(Drivers(names)) = &self.promote_combination else {
             let name = self.promote.as_deref().unwrap_or_default();
-            return Ok((layer.residual.to_target(name, 1.0)?, 1.0));
+            let target = layer.residual.to_target(name, 1.0)?;
+            return Ok((solved.character.unposed(&target), 1.0));
         };
 
         let mut driver_weights = Vec::with_capacity(names.len());
@@ -253,7 +257,8 @@ impl ResidualArgs {
             "this format cannot store combinations; '{name}' is written as a target, to be driven by {}",
             names.join(" × ")
         ));
-        Ok((layer.residual.to_target(name, coefficient)?, coefficient))
+        let target = layer.residual.to_target(name, coefficient)?;
+        Ok((solved.character.unposed(&target), coefficient))
     }
 }
 
@@ -292,7 +297,8 @@ impl Layer {
         let name = names.join("_");
         let coefficient = Rule::Product.coefficient(&driver_weights);
         let shape = self.residual.to_target(&name, coefficient)?;
-        let mut combinations = solved.rig.combinations().to_vec();
+        let shape = solved.character.unposed(&shape);
+        let mut combinations = solved.bind.combinations().to_vec();
         combinations.push(Combination {
             name,
             drivers,
@@ -300,15 +306,16 @@ impl Layer {
             vertices: shape.vertices,
             deltas: shape.deltas,
         });
-        solved.rig.clone().with_combinations(combinations)
+        solved.bind.clone().with_combinations(combinations)
     }
 
-    /// The layer as a target called `name`, or with a name that none of `targets` has.
+    /// The layer as a target called `name`, or with a name that none of `targets` has, before joints
+    /// move it.
     pub(crate) fn target(
         &self,
         name: Option<&str>,
         targets: &[Target],
-        locator: &str,
+        solved: &SolvedPose<'_>,
     ) -> Result<Target, Failure> {
         let taken = |name: &str| targets.iter().any(|target| target.name == name);
         let mut name = name.unwrap_or("residual").to_owned();
@@ -319,7 +326,8 @@ impl Layer {
         }
 
         let target = self.residual.to_target(&name, 1.0);
-        target.map_err(|error| Failure::about(locator, &error))
+        let target = target.map_err(|error| Failure::about(solved.locator, &error))?;
+        Ok(solved.character.unposed(&target))
     }
 
     pub(crate) fn report(&self) -> LayerReport {

@@ -4,12 +4,11 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use pliant_io::Asset;
 use pliant_mesh::glam::DVec3;
 use pliant_rig::{
-    Aim, CurvePinOptions, EarlierStrokes, EndAim, HorizontalFrame, Pin, PinDepth, PinPlace, Poser,
-    Rig, RigError, SavedStroke, SideStretch, SketchOptions, SketchedPose, SurfaceCurve,
-    VertexMirror,
+    Aim, CurvePinOptions, EarlierStrokes, EndAim, FaceFeatures, Feature, HorizontalFrame, Pin,
+    PinDepth, PinPlace, Poser, Rig, RigError, SavedStroke, SideStretch, SketchOptions,
+    SketchedPose, SurfaceCurve, VertexMirror,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,7 +16,7 @@ use serde::Serialize;
 use super::pose_output::{PoseOutputArgs, PoseReport, SolvedPose};
 use super::sketch_stroke::{StrokePins, StrokeReport, drawn_stroke, reused_stroke};
 use crate::cli::args::plane::choose_plane;
-use crate::cli::args::pose_solver::{SolverArgs, mirrored_sliders};
+use crate::cli::args::pose_solver::{LoadedRig, SolverArgs, mirrored_sliders};
 use crate::cli::args::slider_weights;
 use crate::cli::args::stroke_file::{LibraryEntry, library_with, parse_entry};
 use crate::cli::args::vertex::parse_pin;
@@ -42,6 +41,9 @@ Examples:
   pliant sketch head.glb --stroke brow.json --symmetric --beta 1.5 \\
       --out brows.obj
 
+  # A stroke between brow and lid is meant for the brow
+  pliant sketch head.glb --stroke line.json --feature brow --out raised.obj
+
   # Fine tuning: move the last pin of the stroke a little further up
   pliant sketch head.glb --stroke smile.json --drag 2:0,0.3,0 \\
       --out smirk.obj
@@ -65,7 +67,8 @@ How a stroke is read:
   A stroke is a straight wire that was bent. Its middle follows the bow. Its
   ends are pulled outwards and against the bow, or with the bow where the
   sliders cannot follow. A stroke like ⌣ on a mouth makes it smile, and one
-  like ⌒ on a brow raises it (Çetinaslan 2016, ch. 3).";
+  like ⌒ on a brow raises it (Çetinaslan 2016, ch. 3). Only sliders of the
+  feature that the stroke is on follow it, by their names; see --feature.";
 
 const USAGE: &str = "\
 pliant sketch [OPTIONS] --stroke <S.json> --out <FILE> <RIG>
@@ -124,6 +127,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "K:dx,dy,dz", allow_hyphen_values = true, value_parser = parse_pin)]
     drag: Vec<(usize, DVec3)>,
 
+    /// Feature of the face that the strokes are on: only its sliders follow them.
+    #[arg(long, value_enum, default_value_t = FeatureArg::Auto)]
+    feature: FeatureArg,
+
     /// Release the pins of a stroke at the next stroke, instead of holding them.
     #[arg(long)]
     let_go: bool,
@@ -152,7 +159,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     solver: SolverArgs,
 
-    /// Pose to start from: a JSON map from slider to weight [default: all zero].
+    /// Pose to start from: a JSON map from slider or preset to weight [default: that of RIG@FRAME,
+    /// else all zero].
     #[arg(long, value_name = "FILE.json")]
     weights_in: Option<PathBuf>,
 
@@ -184,6 +192,27 @@ enum Ends {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FeatureArg {
+    /// The one whose sliders move the stroke most, by their names; all sliders where no name says
+    /// anything.
+    Auto,
+    /// An eyebrow.
+    Brow,
+    /// An eyelid.
+    Lid,
+    /// The lips; the jaw follows.
+    Lip,
+    /// The jaw; the lips follow.
+    Jaw,
+    /// A cheek; the lips follow.
+    Cheek,
+    /// The nose.
+    Nose,
+    /// None: all sliders may follow.
+    Any,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Depth {
     /// The sliders decide the depth.
     Free,
@@ -208,6 +237,9 @@ pub(crate) struct SketchReport {
     strokes: Vec<StrokeReport>,
     /// For each pin the index of its stroke.
     stroke_of_pin: Vec<usize>,
+    /// For each stroke the feature that it is on: brow, lid, lip, jaw, cheek or nose; null where all
+    /// sliders follow.
+    feature_of_stroke: Vec<Option<&'static str>>,
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
@@ -220,23 +252,28 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     }
 
     let _spinner = console.spinner("sketching");
-    let (asset, rig) = args.solver.load_rig(&args.rig, args.neutral.as_deref())?;
+    let loaded = args.solver.load_rig(&args.rig, args.neutral.as_deref())?;
+    let rig = &loaded.rig;
     rig.neutral()
         .require_surface()
         .map_err(|error| Failure::about(&args.rig, &error))?;
-    let start_weights = slider_weights::read_or_zero(args.weights_in.as_deref(), &rig)?;
+    let start_weights = match &args.weights_in {
+        Some(path) => slider_weights::read(path, rig, &loaded.asset.presets)?,
+        None => loaded.pose.weights().to_vec(),
+    };
 
     let sketch = Sketch {
         args,
-        rig: &rig,
-        mirror: args.vertex_mirror(&rig)?,
+        rig,
+        mirror: args.vertex_mirror(rig)?,
     };
-    let (solved, files, strokes) = sketch.solve(&asset, start_weights)?;
+    let (solved, files, strokes) = sketch.solve(&loaded, start_weights)?;
     let written = solved.write(&args.outputs, files)?;
     let report = SketchReport {
         pose: written.report,
         strokes: strokes.reports,
         stroke_of_pin: strokes.of_pin,
+        feature_of_stroke: strokes.features,
     };
     console.print_summary(&report, &written.summary, &written.warnings)
 }
@@ -312,6 +349,7 @@ impl Args {
 struct SolvedStrokes {
     reports: Vec<StrokeReport>,
     of_pin: Vec<usize>,
+    features: Vec<Option<&'static str>>,
 }
 
 /// Strokes that are drawn on a rig one after another.
@@ -324,7 +362,7 @@ struct Sketch<'a> {
 impl<'a> Sketch<'a> {
     fn solve(
         &self,
-        asset: &'a Asset,
+        loaded: &'a LoadedRig,
         start_weights: Vec<f64>,
     ) -> Result<(SolvedPose<'a>, OutputFiles, SolvedStrokes), Failure> {
         let args = self.args;
@@ -334,14 +372,14 @@ impl<'a> Sketch<'a> {
         // With mirrored pins, left and right sliders move together.
         let partners = self.mirror.is_some().then(|| mirrored_sliders(self.rig));
         let solver = args.solver.solver(Vec::new(), partners);
+        let (solver, prior) = args.solver.with_prior(solver, self.rig)?;
         let earlier = if args.let_go {
             EarlierStrokes::Released
         } else {
             EarlierStrokes::Held
         };
-        let mut face =
-            SketchedPose::new(&poser, start_weights, solver.as_ref(), args.solver.range())
-                .with_earlier(earlier);
+        let mut face = SketchedPose::new(&poser, start_weights, solver.into(), args.solver.range())
+            .with_earlier(earlier);
 
         // The time covers projection onto the surface, factorisation and solve.
         let start = Instant::now();
@@ -352,16 +390,21 @@ impl<'a> Sketch<'a> {
 
         let solved = SolvedPose {
             locator: &args.rig,
-            asset,
+            asset: &loaded.asset,
+            bind: &loaded.bind,
+            character: &loaded.pose,
             rig: self.rig,
             pins: drag.pins,
             pose: drag.pose,
             solve_us,
             explanation: drag.explanation,
+            prior,
         };
+        let (reports, features) = reports.into_iter().unzip();
         let strokes = SolvedStrokes {
             reports,
             of_pin: drag.strokes,
+            features,
         };
         Ok((solved, files, strokes))
     }
@@ -369,9 +412,9 @@ impl<'a> Sketch<'a> {
     /// Draws the strokes of libraries, then those of files, then the fine tuning.
     fn draw_all(
         &self,
-        face: &mut SketchedPose<'_>,
+        face: &mut SketchedPose,
         files: &mut OutputFiles,
-    ) -> Result<Vec<StrokeReport>, Failure> {
+    ) -> Result<Vec<(StrokeReport, Option<&'static str>)>, Failure> {
         let args = self.args;
         let mut reports = Vec::new();
         let mut last_pins = Vec::new();
@@ -400,33 +443,52 @@ impl<'a> Sketch<'a> {
     /// that was followed.
     fn draw(
         &self,
-        face: &mut SketchedPose<'_>,
+        face: &mut SketchedPose,
         mut stroke: StrokePins,
-        reports: &mut Vec<StrokeReport>,
+        reports: &mut Vec<(StrokeReport, Option<&'static str>)>,
     ) -> Result<(SurfaceCurve, Vec<Pin>), Failure> {
         let mut readings = Vec::with_capacity(stroke.readings.len());
         for pins in &stroke.readings {
             readings.push(self.with_mirror_images(face, pins)?);
         }
 
-        // The first reading that the sliders can follow is taken.
+        // The first reading that the sliders of the feature can follow is taken.
+        let about = |error: RigError| Failure::about(&self.args.rig, &error);
+        let features = FaceFeatures::of(self.rig);
+        let feature = self.feature(&features, &stroke.curve).map_err(about)?;
+        let followers = feature.map(|feature| features.followers(feature));
         let taken = face
-            .draw_first_that_fits(&readings)
-            .map_err(|error| Failure::about(&self.args.rig, &error))?;
+            .draw_on(&readings, followers.as_deref())
+            .map_err(about)?;
 
         // Only a bent stroke has several readings.
         if let StrokeReport::Bent(report) = &mut stroke.report {
             report.ends = self.args.ends.readings()[taken].1;
         }
-        reports.push(stroke.report);
+        reports.push((stroke.report, feature.map(Feature::name)));
         Ok((stroke.curve, stroke.readings.swap_remove(taken)))
     }
 
-    fn with_mirror_images(
+    /// The feature that a stroke is on, or the one that the user named.
+    fn feature(
         &self,
-        face: &SketchedPose<'_>,
-        pins: &[Pin],
-    ) -> Result<Vec<Pin>, Failure> {
+        features: &FaceFeatures,
+        curve: &SurfaceCurve,
+    ) -> Result<Option<Feature>, RigError> {
+        let named = match self.args.feature {
+            FeatureArg::Auto => return features.at_curve(self.rig, curve),
+            FeatureArg::Any => return Ok(None),
+            FeatureArg::Brow => Feature::Brow,
+            FeatureArg::Lid => Feature::Lid,
+            FeatureArg::Lip => Feature::Lip,
+            FeatureArg::Jaw => Feature::Jaw,
+            FeatureArg::Cheek => Feature::Cheek,
+            FeatureArg::Nose => Feature::Nose,
+        };
+        Ok(Some(named))
+    }
+
+    fn with_mirror_images(&self, face: &SketchedPose, pins: &[Pin]) -> Result<Vec<Pin>, Failure> {
         match &self.mirror {
             None => Ok(pins.to_vec()),
             Some(mirror) => mirror
@@ -436,7 +498,7 @@ impl<'a> Sketch<'a> {
     }
 
     /// Draws the pins of the last stroke again: dragged ones move, all others are held.
-    fn fine_tune(&self, face: &mut SketchedPose<'_>, last: &[Pin]) -> Result<(), Failure> {
+    fn fine_tune(&self, face: &mut SketchedPose, last: &[Pin]) -> Result<(), Failure> {
         if self.args.drag.is_empty() {
             return Ok(());
         }

@@ -131,7 +131,7 @@ pub(super) fn drawn_stroke(
 ) -> Result<StrokePins, Failure> {
     let stroke = read_stroke(path)?;
     let about = |error: RigError| Failure::about(path.display(), &error);
-    let surface = SketchSurface::new(rig.neutral(), positions).map_err(about)?;
+    let surface = SketchSurface::of_rig(rig, positions).map_err(about)?;
 
     let (pins, cut) = match args.toward.get(k) {
         None => bent_stroke(args, path, &stroke, &surface).map_err(about)?,

@@ -8,16 +8,20 @@ use pliant_io::{Animation, Asset, Format};
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::{DVec3, Vec3};
 use pliant_physics::{Collider, SoftPatch, TouchOptions};
-use pliant_rig::{Rig, Target};
+use pliant_rig::{RigError, Target};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::cli::args::bake::BakeArgs;
 use crate::cli::args::number::{finite, frame_rate, friction, non_negative};
 use crate::cli::args::obstacle::{
     MovingObstacle, ObstacleArg, VALUE_NAME, parse_obstacle, solids_help,
 };
+use crate::cli::args::place::{Place, Places, parse_place};
+use crate::cli::args::settings::SettingsArgs;
 use crate::cli::args::slider_weights::{self, parse_weight};
-use crate::cli::args::source;
+use crate::cli::args::source::{self, PosedSurface};
+use crate::cli::args::target_normals::TargetNormalsArgs;
 use crate::cli::args::touch_material::MaterialArgs;
 use crate::cli::args::touch_method::MethodArgs;
 use crate::cli::args::vertex::{parse_displacement, parse_pull_by};
@@ -33,6 +37,11 @@ Examples:
   pliant touch specimen:head --center 2134 --radius 4 \\
       --collider sphere:6,-3.2,9.7,1.5 --toward -0.7,-0.2,-1.35 \\
       --settle 1 --out cheek.glb
+
+  # The same in half the space: few targets whose weights move
+  pliant touch specimen:head --center 2134 --radius 4 \\
+      --collider sphere:6,-3.2,9.7,1.5 --toward -0.7,-0.2,-1.35 \\
+      --bake shapes --out small.glb
 
   # A picture of the deepest dent
   pliant render cheek.glb --frame 30 --out dent.png
@@ -61,6 +70,10 @@ Examples:
   pliant touch specimen:head --weights jawOpen=0.7 --center 1083 \\
       --radius 4 --collider sphere:0,-10.9,9.5,1.5 --toward 0,0.1,-2.2 \\
       --as-target chinPress --out rig.usda
+
+  # A body in frame 12 of its walk, as its joints pose it
+  pliant touch walk.glb@12 --center 812 --radius 0.2 \\
+      --collider sphere:0.4,1.1,0.3,0.1 --toward -0.1,0,-0.1 --out poke.glb
 
   # A closed mesh that moves as its own clip
   pliant touch body.obj --center 812 --radius 0.2 \\
@@ -107,9 +120,10 @@ pub(crate) struct Args {
     /// Surface: a mesh, a rig or a clip.
     asset: String,
 
-    /// Vertex at the centre of a soft patch. Repeat for more patches.
-    #[arg(long, value_name = "V", required = true, allow_negative_numbers = true)]
-    center: Vec<usize>,
+    /// Vertex at the centre of a soft patch, or a landmark such as 'cheek left'. Repeat for more
+    /// patches.
+    #[arg(long, value_name = "V", required = true, allow_negative_numbers = true, value_parser = parse_place)]
+    center: Vec<Place>,
 
     /// Geodesic radius of the patch, in asset units. Give one for all patches, or one for each.
     #[arg(long, value_name = "R", required = true, allow_negative_numbers = true)]
@@ -170,7 +184,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["weights", "weights_in"])]
     animate: bool,
 
-    /// Pose of the rig.
+    /// Pose of the rig: weights of sliders and presets.
     #[arg(long, value_name = "NAME=W,…", value_delimiter = ',', value_parser = parse_weight)]
     weights: Vec<(String, f64)>,
 
@@ -195,6 +209,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CLIP")]
     out: PathBuf,
 
+    #[command(flatten)]
+    settings: SettingsArgs,
+
+    #[command(flatten)]
+    bake: BakeArgs,
+
+    #[command(flatten)]
+    target_normals: TargetNormalsArgs,
+
     // Last, because their headings hold for all options after them.
     #[command(flatten)]
     method: MethodArgs,
@@ -216,6 +239,10 @@ pub(crate) struct TouchReport {
     patch_vertices: usize,
     /// Largest penetration of a soft vertex into a collider, in asset units.
     max_penetration: f64,
+    /// Largest penetration of a face with a soft corner into a collider, in asset units.
+    max_face_penetration: f64,
+    /// Largest relative change of the length of an edge.
+    max_strain: f64,
     /// Largest displacement of a soft vertex, in asset units.
     max_displacement: f64,
     /// The frame of that displacement.
@@ -247,12 +274,20 @@ struct TargetReport {
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     args.require_consistent()?;
-    let (asset, mesh) = source::load_surface(&args.asset)?;
-    asset.require_finite()?;
-    let rig = asset.rig()?;
-    let job = args.job(&asset, args.posed_mesh(&rig, mesh)?)?;
+    let mut surface = source::load_posed_surface(&args.asset, &args.settings)?;
+    if args.animate && surface.is_frame {
+        return Err(Failure::usage(
+            "--animate plays the whole clip; remove it, or the @FRAME of the asset",
+        ));
+    }
+
+    let places = Places::on(&surface.rig, &args.asset);
+    let centers = places.vertices(&args.center)?;
+    surface.asset.warnings.extend(places.warnings(&args.center));
+    let touched = args.touched(&surface)?;
+    let job = args.job(&surface.asset, touched.mesh.clone(), &centers)?;
     // A format that cannot be written is reported before the simulation, not after it.
-    pliant_io::plan_save(&args.empty_result(&asset, &rig, &job)?, &args.out)?;
+    pliant_io::plan_save(&args.empty_result(&touched, &job)?, &args.out)?;
 
     let bar = console.progress_bar();
     let clip = job
@@ -261,16 +296,28 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     drop(bar);
 
     let mut warnings = [
-        &asset.warnings[..],
-        &args.warnings(&asset),
+        &surface.asset.warnings[..],
+        &touched.warnings,
+        &args.warnings(&surface.asset),
         &clip.warnings(&job),
     ]
     .concat();
 
-    let result = args.result(&asset, &rig, &job, &clip)?;
+    let result = args.result(&touched, &job, &clip)?;
+    let result = args.target_normals.apply(result);
     let saved = output::save_asset(&result, &args.out, &mut warnings)?;
     let report = args.report(&job, &clip, saved);
     console.print_summary(&report, &report.summary(), &warnings)
+}
+
+/// The surface of a touch before it begins.
+struct TouchedSurface<'a> {
+    surface: &'a PosedSurface,
+    /// The weights of its sliders.
+    weights: Vec<f64>,
+    /// The surface at these weights, in its pose.
+    mesh: Mesh,
+    warnings: Vec<String>,
 }
 
 impl Args {
@@ -300,6 +347,7 @@ impl Args {
             ));
         }
 
+        self.bake.require_targets(&self.out)?;
         self.method.require_consistent(&self.material.material())?;
         if self.as_target.is_some() {
             output::require_rig_format(&self.out)
@@ -308,18 +356,40 @@ impl Args {
         }
     }
 
-    /// The mesh in the pose of the command line.
-    fn posed_mesh(&self, rig: &Rig, mesh: Mesh) -> Result<Mesh, Failure> {
-        let weights =
-            slider_weights::choose(rig, self.weights_in.as_deref(), &self.weights, &self.asset)?;
-        if weights.iter().all(|weight| *weight == 0.0) {
-            return Ok(mesh);
+    /// The surface at the weights of the command line, or else of the frame.
+    fn touched<'a>(&self, surface: &'a PosedSurface) -> Result<TouchedSurface<'a>, Failure> {
+        let about = |error: RigError| Failure::about(&self.asset, &error);
+        let PosedSurface { rig, pose, .. } = surface;
+        let weights = if self.weights.is_empty() && self.weights_in.is_none() {
+            pose.weights().to_vec()
+        } else {
+            slider_weights::choose(
+                rig,
+                &surface.asset.presets,
+                self.weights_in.as_deref(),
+                &self.weights,
+                &self.asset,
+            )?
+        };
+
+        let warnings = slider_weights::limit_warnings(rig, &weights);
+        let mut mesh = rig.neutral().clone();
+        if pose.is_moved() || weights.iter().any(|weight| *weight != 0.0) {
+            let posed = pose.rig(rig).map_err(about)?;
+            let positions = posed.evaluate(&weights);
+            mesh = mesh
+                .posed(positions)
+                .map_err(|error| Failure::about(&self.asset, &error))?;
         }
-        mesh.posed(rig.evaluate(&weights))
-            .map_err(|error| Failure::about(&self.asset, &error))
+        Ok(TouchedSurface {
+            surface,
+            weights,
+            mesh,
+            warnings: warnings.into_iter().collect(),
+        })
     }
 
-    fn job(&self, asset: &Asset, mesh: Mesh) -> Result<TouchJob, Failure> {
+    fn job(&self, asset: &Asset, mesh: Mesh, centers: &[usize]) -> Result<TouchJob, Failure> {
         let animation = if self.animate {
             Some(asset.clip()?)
         } else {
@@ -343,13 +413,13 @@ impl Args {
             frames: self.frames.map(|frames| frames as usize),
             settle_secs: self.settle,
             fps: self.fps,
-            ..TouchJob::new(mesh, self.patches())
+            ..TouchJob::new(mesh, self.patches(centers))
         })
     }
 
-    fn patches(&self) -> Vec<SoftPatch> {
-        let mut patches = Vec::with_capacity(self.center.len());
-        for (k, &center) in self.center.iter().enumerate() {
+    fn patches(&self, centers: &[usize]) -> Vec<SoftPatch> {
+        let mut patches = Vec::with_capacity(centers.len());
+        for (k, &center) in centers.iter().enumerate() {
             // A single radius is that of all patches.
             let radius = self.radius[k.min(self.radius.len() - 1)];
             patches.push(SoftPatch {
@@ -398,27 +468,28 @@ impl Args {
     /// The clip, or the rig with one more target.
     fn result(
         &self,
-        asset: &Asset,
-        rig: &Rig,
+        touched: &TouchedSurface<'_>,
         job: &TouchJob,
         clip: &TouchedClip,
     ) -> Result<Asset, Failure> {
         let Some(name) = &self.as_target else {
-            return self.clip_asset(asset, job, &clip.frames);
+            return self.clip_asset(touched, job, &clip.frames);
         };
+        let frame = self.target_frame(clip);
         let target = job
-            .target(clip, self.target_frame(clip), name)
+            .target(clip, frame, name)
             .map_err(|error| self.about(&error))?;
-        self.rig_asset(asset, rig, target)
+        self.rig_asset(touched, job, frame, target)
     }
 
     /// What [`result`](Self::result) would be, before there is a clip: it tells whether the
     /// output can be written.
-    fn empty_result(&self, asset: &Asset, rig: &Rig, job: &TouchJob) -> Result<Asset, Failure> {
+    fn empty_result(&self, touched: &TouchedSurface<'_>, job: &TouchJob) -> Result<Asset, Failure> {
         let Some(name) = &self.as_target else {
-            return self.clip_asset(asset, job, &[job.shape(0).into_owned()]);
+            return self.clip_asset(touched, job, &[job.shape(0).into_owned()]);
         };
-        if rig.targets().iter().any(|target| target.name == *name) {
+        let targets = touched.surface.rig.targets();
+        if targets.iter().any(|target| target.name == *name) {
             return Err(Failure::new(format!(
                 "--as-target {name}: {} already has a target of this name; give another name",
                 self.asset
@@ -433,29 +504,82 @@ impl Args {
         }
 
         // Any displacement will do: only the format is tested.
-        self.rig_asset(asset, rig, Target::from_dense(&**name, [Vec3::X]))
+        let target = Target::from_dense(&**name, [Vec3::X]);
+        self.rig_asset(touched, job, 0, target)
     }
 
     fn clip_asset(
         &self,
-        asset: &Asset,
+        touched: &TouchedSurface<'_>,
         job: &TouchJob,
         frames: &[Vec<DVec3>],
     ) -> Result<Asset, Failure> {
-        let mut animation = Animation::new("touch", 0);
-        animation.frames_per_second = self.fps;
+        // glTF plays shapes before joints, so that the character keeps its skeleton.
+        let asset = &touched.surface.asset;
+        let is_gltf = Format::of(&self.out).is_some_and(Format::is_gltf);
+        let has_skin = asset.objects.iter().any(|object| object.skin.is_some());
+        let keeps_rig = is_gltf && (asset.edits_its_file() || has_skin);
+        let tolerance = self.bake.shape_tolerance(asset);
+        if keeps_rig || tolerance.is_some() {
+            let base = self.base_clip(touched, frames.len())?;
+            let displaced: Vec<_> = (0..frames.len())
+                .map(|frame| displacements(&job.shape(frame), &frames[frame]))
+                .collect();
+            let Some(tolerance) = tolerance else {
+                return Ok(asset.with_displaced_clip(&base, &displaced)?);
+            };
+            let shaped = asset.with_shape_clip(&base, &displaced, tolerance)?;
+            // A new file holds the clip alone, hence only the targets that it moves.
+            return Ok(match keeps_rig {
+                true => shaped,
+                false => shaped.without_unused_targets()?,
+            });
+        }
 
         // A new file holds the clip alone; its mesh is the shape from which the touch starts.
-        let is_gltf = Format::of(&self.out).is_some_and(Format::is_gltf);
-        let start = if is_gltf && asset.edits_its_file() {
-            asset.clone()
-        } else {
-            asset.posed(&job.shape(0))?
-        };
+        let mut animation = Animation::new("touch", 0);
+        animation.frames_per_second = self.fps;
+        let start = asset.posed(&job.shape(0))?;
         Ok(start.with_point_clip(animation, frames)?)
     }
 
-    fn rig_asset(&self, asset: &Asset, rig: &Rig, target: Target) -> Result<Asset, Failure> {
+    /// The clip that the touch displaces: that of the asset, or its pose held.
+    fn base_clip(
+        &self,
+        touched: &TouchedSurface<'_>,
+        frame_count: usize,
+    ) -> Result<Animation, Failure> {
+        let PosedSurface { asset, pose, .. } = touched.surface;
+        let mut base = if self.animate {
+            asset.only_clip()?.resampled(self.fps, frame_count)
+        } else {
+            pose.held_clip(asset, "touch", &touched.weights, frame_count)?
+        };
+        base.name = "touch".into();
+        base.frames_per_second = self.fps;
+        Ok(base)
+    }
+
+    /// The rig with one more target. In the target, joints have not yet moved the displacements.
+    fn rig_asset(
+        &self,
+        touched: &TouchedSurface<'_>,
+        job: &TouchJob,
+        frame: usize,
+        target: Target,
+    ) -> Result<Asset, Failure> {
+        let PosedSurface {
+            asset, rig, pose, ..
+        } = touched.surface;
+        let target = if self.animate {
+            let base = self.base_clip(touched, job.frame_count())?;
+            let mut moving = asset.clone();
+            moving.clips = vec![base];
+            moving.pose_at(frame)?.unposed(&target)
+        } else {
+            pose.unposed(&target)
+        };
+
         let mut targets = rig.targets().to_vec();
         targets.push(target);
         let extended = rig
@@ -477,6 +601,8 @@ impl Args {
             vertices: job.mesh.vertex_count(),
             patch_vertices: clip.patch_vertices,
             max_penetration: clip.max_penetration(),
+            max_face_penetration: clip.max_face_penetration(),
+            max_strain: clip.max_strain(),
             max_displacement: clip.max_displacement(),
             furthest_frame: clip.furthest_frame(),
             last_displacement: reports.last().map(|report| report.max_displacement),
@@ -499,13 +625,6 @@ impl Args {
             );
         }
 
-        let has_skin = asset.objects.iter().any(|object| object.skin.is_some());
-        if self.animate && self.as_target.is_some() && has_skin {
-            warnings.push(
-                "the target holds the displacement of the skinned shape; joints will rotate it again"
-                    .into(),
-            );
-        }
         for &radius in &self.radius {
             warnings.extend(asset.length_warning("--radius", radius));
         }
@@ -523,6 +642,15 @@ impl Args {
     }
 }
 
+/// The vertices that differ between two lists of positions, with their displacements.
+fn displacements(from: &[DVec3], to: &[DVec3]) -> Vec<(u32, DVec3)> {
+    (0..)
+        .zip(from.iter().zip(to))
+        .filter(|(_, (from, to))| from != to)
+        .map(|(vertex, (from, to))| (vertex, *to - *from))
+        .collect()
+}
+
 impl TouchReport {
     fn summary(&self) -> String {
         let content = match &self.target {
@@ -530,7 +658,7 @@ impl TouchReport {
             None => "the clip".into(),
         };
         format!(
-            "{} frames; {} of {} vertices are soft\n  largest displacement {:.4} in frame {}; at most {} contact(s), penetration up to {:.1e}\n  \
+            "{} frames; {} of {} vertices are soft\n  largest displacement {:.4} in frame {}; at most {} contact(s), penetration up to {:.1e} (faces {:.1e})\n  \
              selected in {:.1} ms, {:.2} ms per frame\nwrote {content} to {}\n",
             self.frames,
             self.patch_vertices,
@@ -539,6 +667,7 @@ impl TouchReport {
             self.furthest_frame,
             self.contacts.unwrap_or(0),
             self.max_penetration,
+            self.max_face_penetration,
             self.select_ms,
             self.step_ms,
             self.saved.out

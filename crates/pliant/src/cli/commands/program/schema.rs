@@ -4,9 +4,9 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
 use crate::cli::commands::animation::{blend_report, markers, shapes, transfer};
-use crate::cli::commands::inspection::{bake, convert, flexibility, geodesic, info, render};
+use crate::cli::commands::inspection::{bake, convert, flexibility, geodesic, info, pick, render};
 use crate::cli::commands::learning::{bones, drive, learn, register, validate};
-use crate::cli::commands::posing::{invert, pose, sketch, touch};
+use crate::cli::commands::posing::{invert, listen, play, pose, sketch, touch};
 use crate::cli::commands::program::{demo, reproduce};
 use crate::cli::commands::rigs::{mirror, rename, repair, split};
 use crate::cli::report::console::{Console, print};
@@ -49,7 +49,7 @@ pub(crate) struct SchemaList {
 type MakeSchema = fn(&str) -> Schema;
 
 /// Commands and the schemas of their reports.
-const SCHEMAS: [(&str, MakeSchema); 28] = [
+const SCHEMAS: [(&str, MakeSchema); 31] = [
     ("bake", report_schema::<bake::BakeReport>),
     ("blend", report_schema::<blend_report::BlendReport>),
     ("bones", report_schema::<bones::BonesReport>),
@@ -64,6 +64,7 @@ const SCHEMAS: [(&str, MakeSchema); 28] = [
     ("info", report_schema::<info::InfoReport>),
     ("invert", report_schema::<invert::InvertReport>),
     ("learn", report_schema::<learn::LearnReport>),
+    ("listen", report_schema::<listen::ListenReport>),
     (
         "markers check",
         report_schema::<markers::check::CheckReport>,
@@ -77,7 +78,9 @@ const SCHEMAS: [(&str, MakeSchema); 28] = [
         report_schema::<markers::suggest::SuggestReport>,
     ),
     ("mirror", report_schema::<mirror::MirrorReport>),
-    ("pose", report_schema::<pose::PoseReport>),
+    ("pick", report_schema::<pick::PickReport>),
+    ("play", report_schema::<play::PlayReport>),
+    ("pose", report_schema::<pose::PoseOutput>),
     ("register", report_schema::<register::RegisterReport>),
     ("rename", report_schema::<rename::RenameReport>),
     ("render", report_schema::<render::RenderReport>),

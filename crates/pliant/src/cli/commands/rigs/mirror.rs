@@ -9,9 +9,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cli::args::plane::{PlaneChoice, PlaneReport, choose_plane, parse_plane};
+use crate::cli::args::settings::SettingsArgs;
 use crate::cli::args::slider_weights::{self, WeightsByName};
 use crate::cli::args::source;
 use crate::cli::report::console::Console;
+use crate::cli::report::counted;
 use crate::cli::report::failure::Failure;
 use crate::cli::report::output::{self, SavedAsset, path_text};
 
@@ -67,6 +69,9 @@ pub(crate) struct Args {
     /// Symmetry plane: x, y or z, with a coordinate in asset units, as x:0.5 [default: detected].
     #[arg(long, value_name = "AXIS[:AT]", value_parser = parse_plane)]
     plane: Option<PlaneChoice>,
+
+    #[command(flatten)]
+    settings: SettingsArgs,
 
     /// File name of the neutral mesh in a folder of OBJ files [default: neutral.obj].
     #[arg(long, value_name = "NAME")]
@@ -135,6 +140,7 @@ struct PairedSliders {
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let _spinner = console.spinner("mirroring");
     let asset = source::load_with_targets(&args.rig, args.neutral.as_deref())?;
+    let asset = args.settings.apply(asset)?;
     let rig = asset.rig()?;
     match (&args.weights_in, &args.weights_out, &args.out) {
         (Some(from), Some(to), _) => args.mirror_pose(&asset, &rig, from, to, console),
@@ -153,7 +159,7 @@ impl Args {
         console: &Console,
     ) -> Result<(), Failure> {
         output::require_ending(to, &["json"])?;
-        let weights = slider_weights::read(from, rig)?;
+        let weights = slider_weights::read(from, rig, &asset.presets)?;
         let names = names(rig);
         let pairs = match self.pairs {
             PairingArg::Name => SliderPairs::by_name(&names),
@@ -212,8 +218,8 @@ impl Args {
             saved: output::save_asset(&mirrored_asset, out, &mut warnings)?,
         });
         let summary = format!(
-            "mirrored {} targets; written to {}\n",
-            names.len(),
+            "mirrored {}; written to {}\n",
+            counted(names.len(), "target", "targets"),
             out.display()
         );
         console.print_summary(&report, &summary, &warnings)

@@ -9,6 +9,7 @@ use pliant_rig::{MatchKind, NameMap, NamePair, Target, Vocabulary, match_names};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::cli::args::settings::SettingsArgs;
 use crate::cli::args::source;
 use crate::cli::report::console::Console;
 use crate::cli::report::failure::Failure;
@@ -57,6 +58,9 @@ pub(crate) struct Args {
         conflicts_with = "dry_run"
     )]
     out: Option<PathBuf>,
+
+    #[command(flatten)]
+    settings: SettingsArgs,
 
     /// File name of the neutral mesh in a folder of OBJ files [default: neutral.obj].
     #[arg(long, value_name = "NAME")]
@@ -135,6 +139,7 @@ struct SlidersToMerge {
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let asset = source::load_with_targets(&args.rig, args.neutral.as_deref())?;
+    let asset = args.settings.apply(asset)?;
     let names = asset.target_names();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let map = match_names(&names, args.map.into());

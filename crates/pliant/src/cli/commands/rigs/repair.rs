@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::cli::args::source;
 use crate::cli::report::console::Console;
+use crate::cli::report::counted;
 use crate::cli::report::failure::Failure;
 use crate::cli::report::output::{self, SavedAsset};
 
@@ -41,8 +42,8 @@ pub(crate) struct Args {
     /// Asset to repair.
     asset: String,
 
-    /// Repairs to make [default: order twins degenerate orientation].
-    #[arg(long, value_name = "REPAIR", num_args = 1.., value_delimiter = ',')]
+    /// Repairs to make [default: order,twins,degenerate,orientation].
+    #[arg(long, value_name = "REPAIR,…", value_delimiter = ',')]
     only: Vec<KindArg>,
 
     /// Also make an object of each connected component.
@@ -112,7 +113,6 @@ struct RepairEntry {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
-    output::require_other_than(&args.out, &args.asset)?;
     let _spinner = console.spinner("repairing");
     let asset = pliant_io::load(&args.asset, &source::options(args.neutral.as_deref()))?;
     let repaired = asset.repaired(&args.kinds())?;
@@ -173,15 +173,20 @@ impl RepairReport {
 
 impl RepairEntry {
     fn sentence(&self) -> String {
-        let Self { place, count, .. } = self;
+        let place = &self.place;
+        let counted = |one: &str, several: &str| counted(self.count, one, several);
         match self.what {
             "order" => format!(
-                "{place}: {count} vertices were in another order than in the neutral and are put back"
+                "{place}: {} in another order than in the neutral, now put back",
+                counted("vertex", "vertices")
             ),
-            "twins" => format!("{place}: {count} twin vertices merged"),
-            "degenerate" => format!("{place}: {count} faces without area removed"),
-            "orientation" => format!("{place}: {count} faces reversed"),
-            _ => format!("{place}: split into {count} objects"),
+            "twins" => format!(
+                "{place}: {} merged",
+                counted("twin vertex", "twin vertices")
+            ),
+            "degenerate" => format!("{place}: {} without area removed", counted("face", "faces")),
+            "orientation" => format!("{place}: {} reversed", counted("face", "faces")),
+            _ => format!("{place}: split into {}", counted("object", "objects")),
         }
     }
 }

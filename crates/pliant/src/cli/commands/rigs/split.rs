@@ -11,8 +11,10 @@ use serde::Serialize;
 
 use crate::cli::args::number::non_negative;
 use crate::cli::args::plane::{PlaneChoice, PlaneReport, choose_plane, parse_plane};
+use crate::cli::args::settings::SettingsArgs;
 use crate::cli::args::source;
 use crate::cli::report::console::Console;
+use crate::cli::report::counted;
 use crate::cli::report::failure::Failure;
 use crate::cli::report::output::{self, SavedAsset};
 
@@ -57,6 +59,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 
+    #[command(flatten)]
+    settings: SettingsArgs,
+
     /// File name of the neutral mesh in a folder of OBJ files [default: neutral.obj].
     #[arg(long, value_name = "NAME")]
     neutral: Option<String>,
@@ -89,6 +94,7 @@ struct SplitTarget {
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let _spinner = console.spinner("splitting");
     let asset = source::load_with_targets(&args.rig, args.neutral.as_deref())?;
+    let asset = args.settings.apply(asset)?;
     let rig = asset.rig()?;
     let remedy = "give one, as --plane x:0.5";
     let plane = choose_plane(args.plane, rig.neutral(), &args.rig, remedy)?;
@@ -126,8 +132,8 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         );
     }
     let summary = format!(
-        "split {} targets; written to {}\n",
-        names.len(),
+        "split {}; written to {}\n",
+        counted(names.len(), "target", "targets"),
         args.out.display()
     );
     console.print_summary(&report, &summary, &warnings)

@@ -102,9 +102,10 @@ pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         args.count.into(),
     );
 
-    // An error is about the given markers where there are any.
-    let subject = args.markers.as_ref().unwrap_or(&args.meshes.source);
-    let suggestions = suggestions.map_err(|error| Failure::about(subject, &error))?;
+    let suggestions = suggestions.map_err(|error| {
+        let file = args.markers.as_ref().filter(|_| error.is_about_markers());
+        Failure::about(file.unwrap_or(&args.meshes.source), &error)
+    })?;
     let all = suggestions.added_to(&meshes.markers);
 
     args.write(&meshes, &all, format)?;

@@ -7,18 +7,20 @@
 mod model;
 mod take;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
 use pliant_io::{Animation, Asset, Object};
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Bounds, MeshReport};
-use pliant_rig::{ReorderedTarget, find_reordered_targets};
+use pliant_rig::{Preset, Recognition, ReorderedTarget, find_reordered_targets};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cli::args::source;
 use crate::cli::report::console::Console;
+use crate::cli::report::counted;
 use crate::cli::report::failure::Failure;
 
 const EXAMPLES: &str = "\
@@ -81,6 +83,8 @@ pub(crate) struct AssetReport {
     vertices: usize,
     /// Names of the targets.
     targets: Vec<String>,
+    /// Presets: weights of several sliders under one name, as the expressions of a VRM avatar.
+    presets: Vec<PresetSummary>,
     /// Clips of the file.
     clips: Vec<ClipSummary>,
     /// Bounding box of all meshes, in asset units; null without a finite vertex.
@@ -136,6 +140,14 @@ struct MeshSummary {
     targets: usize,
 }
 
+/// One preset of an asset.
+#[derive(Debug, Serialize, JsonSchema)]
+struct PresetSummary {
+    name: String,
+    /// Weights of its sliders.
+    weights: BTreeMap<String, f64>,
+}
+
 /// One clip of an asset.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ClipSummary {
@@ -165,7 +177,7 @@ impl From<Bounds> for BoundsReport {
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     // Captures and models have no meshes, so they are not assets of the usual loaders.
     let path = Path::new(&args.asset);
-    if pliant_io::is_marker_file(path) {
+    if pliant_io::is_marker_file(path) || take::is_performance(path) {
         return take::run(path, console);
     }
     if path
@@ -220,6 +232,9 @@ fn warnings(asset: &Asset, healths: &[MeshReport]) -> Vec<String> {
         for warning in health.problems() {
             warnings.push(format!("{prefix}{warning}"));
         }
+        for sentence in Recognition::of(&object.rig).sentences() {
+            warnings.push(format!("{prefix}{sentence}"));
+        }
         for scrambled in find_reordered_targets(&object.rig) {
             warnings.push(format!("{prefix}{}", order_warning(&scrambled)));
         }
@@ -256,6 +271,7 @@ impl AssetReport {
                 .collect(),
             vertices: asset.vertex_count(),
             targets: asset.target_names(),
+            presets: asset.presets.iter().map(PresetSummary::from).collect(),
             clips: asset.clips.iter().map(ClipSummary::from).collect(),
             bounds: asset.bounds().map(BoundsReport::from),
             meters_per_unit: asset.meters_per_unit,
@@ -293,6 +309,15 @@ impl MeshSummary {
     }
 }
 
+impl From<&Preset> for PresetSummary {
+    fn from(preset: &Preset) -> Self {
+        Self {
+            name: preset.name.clone(),
+            weights: preset.weights.clone(),
+        }
+    }
+}
+
 impl From<&Animation> for ClipSummary {
     fn from(clip: &Animation) -> Self {
         Self {
@@ -312,6 +337,11 @@ fn asset_text(asset: &Asset, healths: &[MeshReport]) -> String {
     let targets = asset.target_names();
     if !targets.is_empty() {
         let _ = writeln!(text, "targets ({}): {}", targets.len(), shortened(&targets));
+    }
+    if !asset.presets.is_empty() {
+        let names = asset.presets.iter().map(|preset| preset.name.clone());
+        let names: Vec<String> = names.collect();
+        let _ = writeln!(text, "presets ({}): {}", names.len(), shortened(&names));
     }
     for clip in &asset.clips {
         let _ = writeln!(
@@ -359,11 +389,11 @@ fn mesh_text(object: &Object, health: &MeshReport) -> String {
     };
 
     let mut text = format!(
-        "{name}\n  {} vertices{stored}, {} faces ({}), {} triangles\n",
-        mesh.vertex_count(),
-        mesh.face_count(),
+        "{name}\n  {}{stored}, {} ({}), {}\n",
+        counted(mesh.vertex_count(), "vertex", "vertices"),
+        counted(mesh.face_count(), "face", "faces"),
         face_sizes(object),
-        mesh.triangles().len(),
+        counted(mesh.triangles().len(), "triangle", "triangles"),
     );
     let _ = writeln!(
         text,
