@@ -183,7 +183,7 @@ fn frame(face: &Face, state: &FrameState, history: &mut History, k: u64) -> Vec<
     staged(&posed.vertices)
 }
 
-fn grab<'p>(poser: &'p Poser<'_>, face: &Face) -> Grab<'p> {
+fn grab(poser: &Poser, face: &Face) -> Grab {
     let pin = Pin::hold(face.vertex).with_aim(face.aim());
     poser
         .grab(

@@ -6,7 +6,9 @@ use std::process::ExitCode;
 
 use eframe::egui;
 use pliant_studio::engine::command::Command;
+use pliant_studio::engine::storage::files::NativeFiles;
 use pliant_studio::engine::storage::places::Places;
+use pliant_studio::engine::storage::preferences::Preferences;
 use pliant_studio::model::document::{Character, Document};
 use pliant_studio::model::project::{self, absolute, resolved};
 use pliant_studio::{Recover, Studio};
@@ -94,8 +96,13 @@ fn run(start: Start) -> eframe::Result {
     let viewport = egui::ViewportBuilder::default()
         .with_title("Pliant")
         .with_app_id("pliant-studio");
+    // As large as the last window.
+    let last =
+        Places::of_user().and_then(|places| Preferences::load(&NativeFiles, &places.config).window);
+    let [width, height] = last.unwrap_or([1440.0, 900.0]);
+    let [least_width, least_height] = pliant_studio::LEAST_WINDOW;
     let viewport = viewport
-        .with_inner_size([1440.0, 900.0])
+        .with_inner_size([width.max(least_width), height.max(least_height)])
         .with_min_inner_size(pliant_studio::LEAST_WINDOW);
 
     // The studio itself stores the preferences.

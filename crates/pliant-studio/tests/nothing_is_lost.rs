@@ -232,8 +232,8 @@ impl Rehearsal {
         });
 
         let state = places(&self.folder).state;
-        let session = Session::begin(&state).unwrap();
-        let lost = recovery::lost_work(&state);
+        let session = Session::begin(Arc::new(NativeFiles), &state).unwrap();
+        let lost = recovery::lost_work(&NativeFiles, &state);
         let recovered = lost.first().map(|lost| {
             assert!(lost.project.is_none() || lost.project.as_deref() == Some(&*path));
             let opened = recovery::read(&NativeFiles, lost, &session)

@@ -539,7 +539,8 @@ fn unsaved_work_that_crashed_two_programs_is_only_in_the_menu() {
         return;
     };
 
-    let lost = pliant_studio::engine::storage::recovery::lost_work(&places.state).remove(0);
+    let lost =
+        pliant_studio::engine::storage::recovery::lost_work(&NativeFiles, &places.state).remove(0);
     std::fs::write(lost.text.with_extension("starts"), "2").unwrap();
     let Some(mut next) = start(head()) else {
         return;

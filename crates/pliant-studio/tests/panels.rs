@@ -407,9 +407,10 @@ fn sliders_stay_where_they_are_when_the_explanation_comes() {
         vec2(24.0, -22.0),
     );
 
+    assert_eq!(journey.rect("Search sliders"), before);
+    journey.click("Explain");
     assert!(
         journey.harness.query_by_label("Pin 1, dragged").is_some(),
         "the drag is explained"
     );
-    assert_eq!(journey.rect("Search sliders"), before);
 }

@@ -120,6 +120,8 @@ impl Posing {
 
     /// Chooses an entry of a list.
     fn choose(&mut self, list: &str, entry: &str) {
+        // Lists are in the tab of the solver.
+        self.journey.click("Solver");
         self.journey
             .harness
             .get_by_role_and_label(Role::ComboBox, list)
@@ -213,6 +215,7 @@ fn a_method_is_not_compared_with_itself() {
         return;
     };
 
+    posing.journey.click("Solver");
     posing
         .journey
         .harness
@@ -293,6 +296,7 @@ fn after_undo_the_explanation_is_empty() {
 
     posing.drag(LEFT_MOUTH_CORNER, vec2(8.0, -16.0));
     posing.drag(LEFT_BROW, vec2(0.0, -8.0));
+    posing.journey.click("Explain");
     posing.journey.undo();
 
     assert!(
@@ -463,6 +467,7 @@ fn the_residual_layer_becomes_a_target() {
         return;
     };
 
+    posing.journey.click("Solver");
     posing.journey.click("Residual layer");
     let goal = posing.drag(LEFT_MOUTH_CORNER, vec2(40.0, -70.0));
     let mark = posing.journey.document().pose.pins[0].clone();

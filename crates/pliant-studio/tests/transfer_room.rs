@@ -108,7 +108,7 @@ fn the_tapir_walks_like_the_hound() {
     journey.picture("transfer_markers");
     journey.click("Flexibility");
     journey.picture("transfer_flexibility");
-    journey.click("Clay");
+    journey.click("Materials");
 
     let before = journey.document();
     journey.click("Run transfer");

@@ -63,6 +63,7 @@ fn window(state: &RenderState, theme: Theme, shown: Shown) -> Window {
         .with_size(vec2(SIZE[0], SIZE[1]))
         .with_theme(theme)
         .with_render_cursor(false)
+        .with_max_steps(64)
         .with_context_setup(move |ctx| view::install(ctx, Some(&card)))
         .renderer(WgpuTestRenderer::from_render_state(state.clone()));
     builder.build_ui_state(|ui, shown| show_ui(ui, &mut shown.borrow_mut()), shown)
@@ -109,6 +110,12 @@ mod image_of {
 
 /// Draws, and keeps a copy for the user where `PLIANT_PICTURES` names a folder.
 fn picture(window: &mut Window, name: &str) -> Image {
+    window.run();
+    // Ambient occlusion is computed beside the window.
+    while view::occlusion_busy(&window.ctx) {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        window.step();
+    }
     window.run();
     let image = window.render().expect("the harness draws");
     if let Ok(folder) = std::env::var("PLIANT_PICTURES") {
@@ -197,6 +204,103 @@ fn the_silhouette_is_where_rays_meet_the_head() {
             requested - agreeing
         );
     }
+}
+
+/// Pixels on a lattice whose surroundings show the model, where the backdrop does not matter.
+fn inner_pixels(shown: &Shown) -> Vec<(u32, u32)> {
+    let [left, top] = [shown.rect.left() as u32, shown.rect.top() as u32];
+    let [right, bottom] = [shown.rect.right() as u32, shown.rect.bottom() as u32];
+    let around = [[0, 0], [3, 3], [3, -3], [-3, 3], [-3, -3]];
+    let inside = |x: u32, y: u32| {
+        around.iter().all(|[dx, dy]| {
+            covered(
+                shown,
+                x.saturating_add_signed(*dx),
+                y.saturating_add_signed(*dy),
+            )
+        })
+    };
+    (left + 8..right - 8)
+        .step_by(7)
+        .flat_map(|x| (top + 8..bottom - 8).step_by(7).map(move |y| (x, y)))
+        .filter(|&(x, y)| inside(x, y))
+        .collect()
+}
+
+/// The picture that `pliant render` makes with the same camera.
+fn rendered(
+    asset: &pliant::io::Asset,
+    mesh: &Mesh,
+    camera: &Camera,
+    size: [usize; 2],
+) -> pliant::view::Image {
+    use pliant::view::{Look, PreparedScene, Projection as Lens};
+    let (materials, _) = pliant::pictures::materials(asset, mesh);
+    let scene = Look::default().with_materials(materials).scene(mesh);
+    let camera = pliant::view::Camera {
+        eye: camera.position(),
+        target: camera.target,
+        up: DVec3::Y,
+        projection: Lens::Perspective {
+            vertical_fov_rad: camera.fov_y_rad,
+        },
+    };
+    let prepared = PreparedScene::new(&scene).expect("the paint fits");
+    prepared.render(&camera, size).expect("the size is usual")
+}
+
+#[test]
+fn a_character_looks_as_in_rendered_pictures() {
+    let Some(state) = adapter_or_skip() else {
+        return;
+    };
+
+    let asset = pliant::load("specimen:head").expect("the head is built in");
+    let mesh = head();
+    let model = Model::new(
+        Surface::of_asset(&asset, &mesh),
+        Vertices::of(&mesh, mesh.positions()),
+    );
+    let mut scene = shown(Scene::of(model));
+    scene.camera.orbit(0.5, 0.1);
+    scene.look = Look {
+        grid: false,
+        axes: false,
+        ..Look::default()
+    };
+
+    let mut window = window(&state, Theme::Dark, scene);
+    let own = picture(&mut window, "look of the viewport");
+    let shown = window.state().borrow();
+    let size = [shown.rect.width(), shown.rect.height()].map(|side| side.round() as usize);
+    let corner = [shown.rect.left(), shown.rect.top()].map(|side| side.round() as u32);
+    let other = rendered(&asset, &mesh, &shown.camera, size);
+    if let Ok(folder) = std::env::var("PLIANT_PICTURES") {
+        let png = other.to_png().expect("a picture has a size");
+        std::fs::write(format!("{folder}/look of the renderer.png"), png).expect("it is written");
+    }
+
+    let mut differences: Vec<u8> = Vec::new();
+    let mut bias = [0.0; 3];
+    for (x, y) in inner_pixels(&shown) {
+        let a = own.at(x as f32, y as f32);
+        let b = other.pixel((x - corner[0]) as usize, (y - corner[1]) as usize);
+        for c in 0..3 {
+            differences.push(a[c].abs_diff(b[c]));
+            bias[c] += f64::from(a[c]) - f64::from(b[c]);
+        }
+    }
+
+    differences.sort_unstable();
+    let count = differences.len();
+    assert!(count > 3_000, "{count} values are compared");
+    let mean = differences.iter().map(|&d| f64::from(d)).sum::<f64>() / count as f64;
+    let most = differences[count * 95 / 100];
+    let bias = bias.map(|sum| (3.0 * sum / count as f64).abs());
+    let message = format!("mean {mean:.2}, 95 % below {most}, bias {bias:.2?} of 255");
+    // Chosen: what an eye does not see side by side; normals at creases and shadow maps differ.
+    assert!(mean < 4.0 && most < 14, "{message}");
+    assert!(bias.iter().all(|&b| b < 2.5), "{message}");
 }
 
 #[test]
@@ -313,7 +417,9 @@ fn inside_out_faces_are_tinted() {
 
     let inverted =
         Mesh::from_triangles(mesh.positions().to_vec(), &reversed).expect("the same faces");
-    let mut window = window(&state, Theme::Dark, shown(Scene::of(Model::of(&inverted))));
+    let mut tint = shown(Scene::of(Model::of(&inverted)));
+    tint.look.backfaces = true;
+    let mut window = window(&state, Theme::Dark, tint);
     let tinted = picture(&mut window, "inverted dark");
 
     window.state().borrow_mut().look.backfaces = false;
@@ -321,8 +427,8 @@ fn inside_out_faces_are_tinted() {
     let middle = |image: &Image| image.at(SIZE[0] / 2.0, SIZE[1] / 2.0).map(i32::from);
 
     assert!(
-        middle(&tinted)[2] > middle(&tinted)[0] + 15,
-        "violet: {:?}",
+        middle(&tinted)[2] > middle(&tinted)[0] + 5,
+        "grey blue: {:?}",
         middle(&tinted)
     );
 
@@ -340,14 +446,16 @@ fn a_static_scene_uploads_nothing_and_a_moving_pose_reuses_its_buffer() {
     };
 
     let mesh = head();
-    let mut window = window(&state, Theme::Dark, shown(Scene::of(Model::of(&mesh))));
+    let mut clay = shown(Scene::of(Model::of(&mesh)));
+    clay.look.clay = true;
+    let mut window = window(&state, Theme::Dark, clay);
     picture(&mut window, "traffic first");
 
     let first = view::gpu::upload_counts(&state);
     assert_eq!(
         (first.uploads, first.buffers_made, first.pictures),
-        (2, 2, 1),
-        "triangles and vertices"
+        (3, 3, 1),
+        "triangles, vertices and their openness"
     );
 
     for _ in 0..3 {
@@ -371,15 +479,15 @@ fn a_static_scene_uploads_nothing_and_a_moving_pose_reuses_its_buffer() {
     }
 
     let last = view::gpu::upload_counts(&state);
-    assert_eq!(last.uploads - first.uploads, 6, "one copy per pose");
+    assert_eq!(last.uploads - first.uploads, 12, "one copy per pose");
     assert_eq!(
         last.buffers_made, first.buffers_made,
-        "into the buffer that is there"
+        "into the buffers that are there"
     );
 
     assert_eq!(
         last.bytes - first.bytes,
-        6 * 24 * mesh.vertex_count() as u64
+        6 * (24 + 4) * mesh.vertex_count() as u64
     );
 }
 
@@ -391,11 +499,13 @@ fn two_viewports_share_buffers() {
 
     let card = state.clone();
     let mut shown = shown(Scene::of(Model::of(&head())));
+    shown.look.clay = true;
     let mut behind = shown.camera;
     behind.look_from(Side::Back);
 
     let mut window = Harness::builder()
         .with_size(vec2(SIZE[0], SIZE[1]))
+        .with_max_steps(64)
         .with_context_setup(move |ctx| view::install(ctx, Some(&card)))
         .renderer(WgpuTestRenderer::from_render_state(state.clone()))
         .build_ui(|ui| {
@@ -423,13 +533,18 @@ fn two_viewports_share_buffers() {
         });
 
     window.run();
+    while view::occlusion_busy(&window.ctx) {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        window.step();
+    }
+    window.run();
     let image = window.render().expect("the harness draws");
     let upload_counts = view::gpu::upload_counts(&state);
 
     assert_eq!(
         (upload_counts.uploads, upload_counts.pictures),
-        (2, 2),
-        "one copy of triangles and vertices for two pictures"
+        (4, 2),
+        "one copy of triangles and vertices for two pictures, each with its openness"
     );
 
     let place = |label: &str| window.get_by_label(label).rect().center();

@@ -1,12 +1,14 @@
 //! sRGB colours of vertices.
 
-/// An sRGB colour with premultiplied alpha, one byte per channel.
+/// An sRGB colour with opacity (straight alpha), one byte per channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Srgba(pub [u8; 4]);
 
 impl Srgba {
-    /// The colour of an unpainted surface: a light, warm grey.
-    pub const CLAY: Self = Self::from_rgb(206, 196, 186);
+    /// The colour of an unpainted surface: warm clay, as in the pictures of `pliant render`.
+    pub const CLAY: Self = Self::from_rgb(221, 191, 170);
+    /// Nothing over the surface's own colour.
+    pub const CLEAR: Self = Self([0; 4]);
 
     /// An opaque colour.
     #[must_use]
@@ -14,15 +16,37 @@ impl Srgba {
         Self([red, green, blue, 255])
     }
 
-    /// Linear interpolation of the sRGB values; `share` is 0 at `self` and 1 at `other`.
+    /// The colour with an opacity from 0 to 1.
     #[must_use]
-    pub fn mix(self, other: Self, share: f32) -> Self {
+    pub fn with_opacity(self, opacity: f32) -> Self {
+        let [red, green, blue, _] = self.0;
+        // Adding a half before the truncating conversion rounds to the nearest integer.
+        Self([
+            red,
+            green,
+            blue,
+            (opacity.clamp(0.0, 1.0) * 255.0 + 0.5) as u8,
+        ])
+    }
+
+    /// `upper` over this colour ("over" of Porter and Duff, 1984), on sRGB values.
+    #[must_use]
+    pub fn under(self, upper: Self) -> Self {
+        let over = f32::from(upper.0[3]) / 255.0;
+        let left = f32::from(self.0[3]) / 255.0 * (1.0 - over);
+        let opacity = over + left;
+        if opacity <= 0.0 {
+            return Self::CLEAR;
+        }
         let channel = |k: usize| {
-            let start = f32::from(self.0[k]);
-            let end = f32::from(other.0[k]);
-            // Adding a half before the truncating conversion rounds to the nearest integer.
-            ((1.0 - share) * start + share * end + 0.5) as u8
+            let sum = f32::from(upper.0[k]) * over + f32::from(self.0[k]) * left;
+            (sum / opacity + 0.5) as u8
         };
-        Self([channel(0), channel(1), channel(2), channel(3)])
+        Self([
+            channel(0),
+            channel(1),
+            channel(2),
+            (opacity * 255.0 + 0.5) as u8,
+        ])
     }
 }

@@ -61,6 +61,8 @@ pub enum Command {
         /// Only what is selected.
         selection: bool,
     },
+    /// Open the panel for live performances and the cleaning of takes.
+    ShowCapture,
     /// Close the window.
     Quit,
 }

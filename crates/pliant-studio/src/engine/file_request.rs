@@ -23,6 +23,8 @@ pub struct FileRequest {
     pub choice_label: String,
     /// Folders to go to with one click.
     pub folders: Vec<PathBuf>,
+    /// Whether a whole folder can be chosen: a folder of OBJ files is a rig.
+    pub takes_folder: bool,
 }
 
 /// Something to choose beside the file.

@@ -2,19 +2,22 @@
 //!
 //! | file | becomes |
 //! |---|---|
-//! | mesh or rig | the character; its clips become takes |
+//! | mesh or rig | the character; its clips become takes, and a rig opens on its sliders |
+//! | mesh with the faces of the character | a target of the character |
 //! | clip with as many vertices as the character | takes of the character |
 //! | targets or frames that need a mesh (`.npy`, `.target`) | a pair with the character |
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use pliant::io::{self, Animation, Asset, Format, LocatorBase};
+use pliant::io::{self, Animation, Asset, Format, LocatorBase, is_file, is_folder};
 use pliant::mesh::Progress;
 
 use super::arrivals::path_text;
+use super::capture::{is_performance_file, performance_endings, performance_take};
 use super::library::load_asset;
-use crate::model::document::{Character, Document, Locator};
-use crate::model::names::{shown, to_message};
+use crate::model::document::{AddedTarget, Character, Document, Locator};
+use crate::model::names::{free_name, shown, to_message};
 use crate::model::project::ENDING;
 use crate::model::timeline::{Take, TakeFrames};
 use crate::model::touch;
@@ -26,6 +29,10 @@ pub struct Import {
     pub character: Option<Locator>,
     /// Whether the new character is the old one with more targets, so that its pose stays.
     pub same_mesh: bool,
+    /// Whether the new character has sliders, on which it opens; one without plays its clip.
+    pub has_sliders: bool,
+    /// Targets to add to the character, each with its slider at zero.
+    pub targets: Vec<AddedTarget>,
     /// Takes to add.
     pub takes: Vec<Take>,
     /// Files that were declined, one message each.
@@ -36,11 +43,13 @@ impl Import {
     /// Its name in the Edit menu.
     #[must_use]
     pub fn label(&self) -> String {
-        match (&self.character, self.takes.len()) {
-            (Some(_), _) if self.same_mesh => "Import targets".into(),
-            (Some(_), _) => "Import character".into(),
-            (None, 1) => "Import take".into(),
-            (None, _) => "Import takes".into(),
+        match (&self.character, self.targets.len(), self.takes.len()) {
+            (Some(_), ..) if self.same_mesh => "Import targets".into(),
+            (Some(_), ..) => "Import character".into(),
+            (None, 1, 0) => "Import target".into(),
+            (None, 1.., _) => "Import targets".into(),
+            (None, 0, 1) => "Import take".into(),
+            (None, 0, _) => "Import takes".into(),
         }
     }
 
@@ -53,7 +62,7 @@ impl Import {
     /// Whether it adds nothing to the document.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.character.is_none() && self.takes.is_empty()
+        self.character.is_none() && self.takes.is_empty() && self.targets.is_empty()
     }
 
     /// Applies it to a document. The timeline takes the range of the first take, unless it already
@@ -82,6 +91,14 @@ impl Import {
             ..
         } = document;
 
+        for mut target in self.targets {
+            let taken = |name: &str| character.added.iter().any(|known| known.name == name);
+            target.name = free_name(&target.name, taken);
+            character.added.push(target);
+        }
+
+        // A rig opens on its sliders; its clips are in the list of takes.
+        let plays = !self.has_sliders;
         for take in self.takes {
             if timeline.keys.is_empty()
                 && timeline
@@ -95,7 +112,9 @@ impl Import {
             }
 
             let name = timeline.add_take(take);
-            timeline.playing_take = Some(name);
+            if plays {
+                timeline.playing_take = Some(name);
+            }
         }
     }
 }
@@ -112,7 +131,7 @@ pub fn import(
     let mut importer = Importer {
         folder,
         character: character.to_owned(),
-        vertices: None,
+        known: None,
         found: Import::default(),
     };
 
@@ -145,7 +164,7 @@ pub(crate) fn is_mesh_file(path: &Path, folder: &Path) -> bool {
                     Format::Mdd | Format::Pc2 | Format::Npy | Format::Target
                 )
             };
-            file.is_dir() || Format::of(&file).is_some_and(|format| !needs_mesh(format))
+            is_folder(&file) || Format::of(&file).is_some_and(|format| !needs_mesh(format))
         }
         Some(_) => true,
         None => false,
@@ -166,8 +185,8 @@ fn base_of(path: &Path, folder: &Path) -> Option<LocatorBase> {
 struct Importer<'a> {
     folder: &'a Path,
     character: Locator,
-    /// The vertex count of the character, once it is known.
-    vertices: Option<usize>,
+    /// The character, once it is loaded.
+    known: Option<Asset>,
     found: Import,
 }
 
@@ -180,7 +199,8 @@ impl Importer<'_> {
                 "'{}' is a project; open it with File › Open.",
                 shown(path)
             )),
-            None if path.is_file() => Err(format!(
+            None if is_performance_file(path) => self.add_performance(path),
+            None if is_file(path) => Err(format!(
                 "Pliant cannot read '{}'; it reads {}.",
                 shown(path),
                 readable()
@@ -223,6 +243,11 @@ impl Importer<'_> {
             ));
         }
 
+        if let Some(target) = self.as_target(path, asset) {
+            self.found.targets.push(target);
+            return Ok(());
+        }
+
         if let Some(first) = &self.found.character {
             return Err(format!(
                 "'{}' was left out because '{}' already is the character.",
@@ -232,13 +257,51 @@ impl Importer<'_> {
         }
 
         self.found.character = Some(text.into());
+        self.found.has_sliders = !asset.target_names().is_empty();
         // The clips of a specimen are always in the list of takes.
         if !text.starts_with("specimen:") {
             self.found.takes.extend(takes(text, text, asset));
         }
 
-        (self.character, self.vertices) = (text.into(), Some(count));
+        (self.character, self.known) = (text.into(), Some(asset.clone()));
         Ok(())
+    }
+
+    /// A mesh without targets and clips that has the faces of the character, in another shape, is a
+    /// target of it.
+    fn as_target(&mut self, path: &Path, asset: &Asset) -> Option<AddedTarget> {
+        if !asset.clips.is_empty() || !asset.target_names().is_empty() {
+            return None;
+        }
+        let character = self.character()?;
+        let neutral = character.mesh().ok()?;
+        let shape = asset.in_space_of(character).mesh().ok()?;
+        let same_faces = shape.faces().eq(neutral.faces());
+        if !same_faces || shape.vertex_count() != neutral.vertex_count() {
+            return None;
+        }
+
+        // Text files round positions; what moves less is at rest.
+        let least = REST * neutral.bounds().map_or(0.0, |bounds| bounds.diagonal());
+        let pairs = shape.positions().iter().zip(neutral.positions());
+        let (vertices, deltas): (Vec<u32>, Vec<[f32; 3]>) = (0..)
+            .zip(pairs.map(|(moved, rest)| *moved - *rest))
+            .filter(|(_, delta)| delta.length() > least)
+            .map(|(vertex, delta)| (vertex, delta.as_vec3().to_array()))
+            .unzip();
+        if vertices.is_empty() {
+            return None;
+        }
+
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        Some(AddedTarget {
+            name: free_name(&stem, |name| {
+                let targets = character.target_names();
+                targets.iter().any(|known| known == name)
+            }),
+            vertices: Arc::new(vertices),
+            deltas: Arc::new(deltas),
+        })
     }
 
     /// Targets or frames that need the character's mesh.
@@ -260,7 +323,8 @@ impl Importer<'_> {
         if asset.clips.is_empty() {
             self.found.same_mesh = self.found.character.is_none() || self.found.same_mesh;
             self.found.character = Some(pair.clone());
-            self.character = pair;
+            self.found.has_sliders = true;
+            (self.character, self.known) = (pair, None);
         } else {
             let of = self.character.clone();
             self.found.takes.extend(takes(&pair, &of, &asset));
@@ -268,16 +332,35 @@ impl Importer<'_> {
         Ok(())
     }
 
-    fn character_vertices(&mut self) -> Option<usize> {
-        if self.vertices.is_none() && !self.character.is_empty() {
-            self.vertices = self
-                .load(&self.character)
-                .ok()
-                .map(|asset| asset.vertex_count());
+    /// A take of weights for the sliders of the character.
+    fn add_performance(&mut self, path: &Path) -> Result<(), String> {
+        if self.character.is_empty() {
+            return Err(format!(
+                "'{}' needs a rig; open the rig first.",
+                shown(path)
+            ));
         }
-        self.vertices
+        let rig = self.load(&self.character)?.rig().map_err(to_message)?;
+        let take = performance_take(path, &self.character, &rig)?;
+        self.found.takes.push(take);
+        Ok(())
+    }
+
+    /// The character, which is loaded once.
+    fn character(&mut self) -> Option<&Asset> {
+        if self.known.is_none() && !self.character.is_empty() {
+            self.known = self.load(&self.character).ok();
+        }
+        self.known.as_ref()
+    }
+
+    fn character_vertices(&mut self) -> Option<usize> {
+        self.character().map(Asset::vertex_count)
     }
 }
+
+/// Chosen: displacements below this part of the diagonal are the rounding of text files.
+const REST: f64 = 1e-6;
 
 fn takes(locator: &str, of: &str, asset: &Asset) -> Vec<Take> {
     // A file with one clip needs no clip name in its locator.
@@ -318,7 +401,8 @@ pub fn readable_endings() -> Vec<String> {
     let formats = Format::ALL
         .into_iter()
         .filter(|format| format.can_read() || matches!(format, Format::Npy | Format::Target));
-    formats.map(Format::ending).map(str::to_owned).collect()
+    let endings = formats.map(Format::ending).map(str::to_owned);
+    endings.chain(performance_endings()).collect()
 }
 
 #[cfg(test)]
@@ -427,6 +511,56 @@ mod tests {
             (after.takes.len(), after.last_frame, after.frames_per_second),
             (1, before.last_frame, before.frames_per_second)
         );
+    }
+
+    #[test]
+    fn a_mesh_with_the_faces_of_the_character_is_a_target() {
+        let folder = files();
+        let tapir = pliant::load("specimen:tapir").unwrap();
+        let mesh = tapir.mesh().unwrap();
+        let mut positions = mesh.positions().to_vec();
+        positions[7].y += 0.25;
+        let shape = folder.path().join("bump.obj");
+        pliant::io::save(&tapir.posed(&positions).unwrap(), &shape).unwrap();
+
+        let character = folder.path().join("tapir.obj").display().to_string();
+        let found = import(
+            &[shape.clone(), shape.clone()],
+            &character,
+            folder.path(),
+            &(),
+        );
+        assert_eq!((&found.character, &found.declined), (&None, &vec![]));
+        assert_eq!(*found.targets[0].vertices, [7]);
+        assert!((found.targets[0].deltas[0][1] - 0.25).abs() < 1e-5);
+
+        let mut document = Document::default();
+        document.character.asset.clone_from(&character);
+        found.apply(&mut document);
+        let names = document.character.added.iter().map(|added| &*added.name);
+        assert_eq!(names.collect::<Vec<_>>(), ["bump", "bump 2"]);
+        assert_eq!(document.character.asset, character, "it stays");
+
+        // The same mesh at rest is no target.
+        let same = folder.path().join("tapir.obj");
+        assert!(import(&[same], &character, folder.path(), &()).brings_character());
+    }
+
+    #[test]
+    fn a_rig_with_a_clip_opens_on_its_sliders() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("head.glb");
+        let head = pliant::load("specimen:head#smile").or_else(|_| pliant::load("specimen:head"));
+        pliant::io::save(&head.unwrap(), &path).unwrap();
+        let mut found = import(&[path], "", folder.path(), &());
+        assert!(found.has_sliders);
+
+        let of = found.character.clone().unwrap();
+        found.takes = vec![Take::made("talk", of, &[vec![]], 24.0)];
+        let mut document = Document::default();
+        found.apply(&mut document);
+        assert_eq!(document.timeline.takes.len(), 1, "the clip is offered");
+        assert_eq!(document.timeline.playing_take, None);
     }
 
     #[test]

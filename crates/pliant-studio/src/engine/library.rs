@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pliant::io::{Asset, IoError, LoadOptions};
+use pliant::mesh::Mesh;
 use pliant::rig::Rig;
 
 use super::surface::{Surface, Vertices};
@@ -25,6 +26,18 @@ pub struct LoadedAsset {
     pub surface: Arc<Surface>,
     /// Its neutral for the graphics card.
     pub neutral: Arc<Vertices>,
+}
+
+impl LoadedAsset {
+    /// The surface of a mesh of the asset: the shared one, unless its faces are others.
+    #[must_use]
+    pub fn surface_of(&self, mesh: &Mesh) -> Arc<Surface> {
+        if self.surface.triangles == mesh.triangles() {
+            self.surface.clone()
+        } else {
+            Surface::of_asset(&self.asset, mesh)
+        }
+    }
 }
 
 /// Loaded data of an asset.
@@ -155,7 +168,7 @@ pub fn load(locator: &str, folder: &Path) -> Result<LoadedAsset, String> {
     let asset = load_asset(locator, folder).map_err(to_message)?;
     let rig = asset.rig().map_err(to_message)?;
     let mesh = rig.neutral();
-    let surface = Surface::of(mesh);
+    let surface = Surface::of_asset(&asset, mesh);
     let neutral = Vertices::of(mesh, mesh.positions());
 
     Ok(LoadedAsset {

@@ -9,7 +9,7 @@ use pliant::rig::{KeyedCurves, WeightTrack};
 use super::library::LoadedAsset;
 use crate::model::blob::Blob;
 use crate::model::document::{Document, Weights};
-use crate::model::timeline::{Ease, Key, Keys, TakeFrames, made_frame};
+use crate::model::timeline::{Ease, Key, Keys, Take, TakeFrames, WeightFrames, made_frame};
 
 /// The tolerance of keys that approximate a clip: a thousandth of a slider is not visible.
 const KEY_TOLERANCE: f64 = 1e-3;
@@ -108,6 +108,8 @@ pub enum TakeSource<'a> {
     Made(&'a Blob, f64, u32),
     /// A clip of an asset.
     Clip(Arc<LoadedAsset>, usize),
+    /// Weights of a performance: the take and its frames.
+    Weights(&'a Take, &'a WeightFrames),
 }
 
 /// The take that plays instead of the keys: one of the document, or a clip of the character's own
@@ -130,6 +132,7 @@ pub fn find_take<'a>(
             TakeFrames::Clip(locator) => library(locator)
                 .filter(|file| !file.asset.clips.is_empty())
                 .map(|file| TakeSource::Clip(file, 0)),
+            TakeFrames::Weights(weights) => Some(TakeSource::Weights(take, weights)),
         },
         None => character
             .asset
@@ -178,8 +181,21 @@ pub fn shown_pose(
                 }
             }
         }
+        Some(TakeSource::Weights(take, weights)) => {
+            let frame = frame_of(secs * take.frames_per_second, take.frame_count as usize);
+            match weights.at(frame) {
+                Some(weights) => ShownPose::Weights(without_inactive(document, weights)),
+                None => shown_weights(document),
+            }
+        }
         None => shown_weights(document),
     }
+}
+
+/// The pose of a live performance.
+#[must_use]
+pub fn live_pose(document: &Document, weights: Weights) -> ShownPose {
+    ShownPose::Weights(without_inactive(document, weights))
 }
 
 /// The pose that the sliders have, whatever plays.
@@ -261,29 +277,50 @@ pub fn clip_weights(asset: &Asset, clip: &Animation, secs: f64) -> Option<Weight
 #[must_use]
 pub fn clip_keys(asset: &Asset, clip: &Animation, frames_per_second: f64) -> Option<Keys> {
     let secs = clip.frame_count.saturating_sub(1) as f64 / clip.frames_per_second;
-    let last = (secs * frames_per_second).round() as u32;
     let mut keys = Keys::new();
-
     for (names, track) in weight_tracks(asset, clip)? {
-        // The clip is resampled at whole frames, where keys are.
-        let times = (0..=last)
-            .map(|frame| clip.start_secs + f64::from(frame) / frames_per_second)
-            .collect();
-        let curves = KeyedCurves::from_track(&track.sampled(times).ok()?, KEY_TOLERANCE).ok()?;
+        let range = [clip.start_secs, clip.start_secs + secs];
+        keys.extend(keys_of(&names, track, range, frames_per_second)?);
+    }
+    Some(keys)
+}
 
-        for (name, curve) in names
-            .into_iter()
-            .zip(curves.sliders())
-            .filter(|(_, curve)| !curve.is_empty())
-        {
-            let frame = |secs: f64| ((secs - clip.start_secs) * frames_per_second).round() as u32;
-            let key = |key: &pliant::rig::Key| Key {
-                frame: frame(key.time_secs),
-                weight: key.weight,
-                ease: Ease::Linear,
-            };
-            keys.insert(name.to_owned(), curve.iter().map(key).collect());
-        }
+/// A take of weights as few keys; `None` for other takes, and for one that is damaged.
+#[must_use]
+pub fn take_keys(take: &Take, frames_per_second: f64) -> Option<Keys> {
+    let (names, track) = take.weight_track()?;
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let secs = f64::from(take.frame_count.saturating_sub(1)) / take.frames_per_second;
+    keys_of(&names, &track.ok()?, [0.0, secs], frames_per_second)
+}
+
+/// The keys of a track between two times, at whole frames of a timeline.
+fn keys_of(
+    names: &[&str],
+    track: &WeightTrack,
+    [start_secs, end_secs]: [f64; 2],
+    frames_per_second: f64,
+) -> Option<Keys> {
+    // The clip is resampled at whole frames, where keys are.
+    let last = ((end_secs - start_secs) * frames_per_second).round() as u32;
+    let times = (0..=last)
+        .map(|frame| start_secs + f64::from(frame) / frames_per_second)
+        .collect();
+    let curves = KeyedCurves::from_track(&track.sampled(times).ok()?, KEY_TOLERANCE).ok()?;
+
+    let mut keys = Keys::new();
+    for (name, curve) in names
+        .iter()
+        .zip(curves.sliders())
+        .filter(|(_, curve)| !curve.is_empty())
+    {
+        let frame = |secs: f64| ((secs - start_secs) * frames_per_second).round() as u32;
+        let key = |key: &pliant::rig::Key| Key {
+            frame: frame(key.time_secs),
+            weight: key.weight,
+            ease: Ease::Linear,
+        };
+        keys.insert((*name).to_owned(), curve.iter().map(key).collect());
     }
     Some(keys)
 }

@@ -2,27 +2,45 @@
 
 use std::sync::Arc;
 
+use pliant::io::Asset;
 use pliant::linalg::parallel;
 use pliant::mesh::glam::{DVec3, Vec3};
 use pliant::mesh::{Bounds, Mesh, vertex_normals_into};
 
+use super::appearance::Appearance;
+
 /// Vertices in one parallel task.
 const VERTICES_PER_TASK: usize = 4096;
 
-/// Which vertices make the triangles and lines of a model; the same for all of its poses.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// What all poses of a model have in common: the vertices of its triangles and lines, and its
+/// materials.
+#[derive(Debug, Clone, Default)]
 pub struct Surface {
     /// Corners of the triangles, counter-clockwise from outside.
     pub triangles: Vec<[u32; 3]>,
     /// Ends of the lines of the wireframe.
     pub edges: Vec<[u32; 2]>,
+    /// Its materials; `None` for plain clay.
+    pub appearance: Option<Arc<Appearance>>,
 }
 
 impl Surface {
     /// The triangles of a mesh, and the sides of its polygons as they were made: a quad has no
-    /// diagonal.
+    /// diagonal. Its colours are those of its vertices or of the names of its materials.
     #[must_use]
     pub fn of(mesh: &Mesh) -> Arc<Self> {
+        Self::with_appearance(mesh, Appearance::of_mesh(mesh))
+    }
+
+    /// As [`of`](Self::of), with the materials and textures of the asset to which the mesh belongs.
+    #[must_use]
+    pub fn of_asset(asset: &Asset, mesh: &Mesh) -> Arc<Self> {
+        // Images that cannot be shown are left to `pliant info`; their material shows its colour.
+        let (appearance, _) = Appearance::of_asset(asset, mesh);
+        Self::with_appearance(mesh, appearance)
+    }
+
+    fn with_appearance(mesh: &Mesh, appearance: Option<Arc<Appearance>>) -> Arc<Self> {
         let sides = mesh
             .faces()
             .flat_map(|face| (0..face.len()).map(|k| [face[k], face[(k + 1) % face.len()]]));
@@ -34,6 +52,7 @@ impl Surface {
         Arc::new(Self {
             triangles: mesh.triangles().to_vec(),
             edges,
+            appearance,
         })
     }
 }

@@ -18,6 +18,8 @@ pub enum Shading {
 pub struct Look {
     /// Shading of surfaces.
     pub shading: Shading,
+    /// Plain clay instead of materials and textures.
+    pub clay: bool,
     /// Lines along the sides of the polygons.
     pub wireframe: bool,
     /// Tints faces that are seen from inside.
@@ -34,8 +36,9 @@ impl Default for Look {
     fn default() -> Self {
         Self {
             shading: Shading::Smooth,
+            clay: false,
             wireframe: false,
-            backfaces: true,
+            backfaces: false,
             grid: true,
             legend: true,
             axes: true,

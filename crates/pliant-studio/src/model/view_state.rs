@@ -23,6 +23,20 @@ pub struct ViewState {
     pub frame: f64,
     /// Whether playing begins again at the end.
     pub looping: Looping,
+    /// The open tab of the right panel of each room.
+    pub tabs: BTreeMap<RoomName, OptionsTab>,
+}
+
+/// A tab of the right panel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OptionsTab {
+    /// The sliders of the character.
+    Sliders,
+    /// The settings of the room.
+    Settings,
+    /// What the last drag moved.
+    Explain,
 }
 
 /// A camera and what it framed.

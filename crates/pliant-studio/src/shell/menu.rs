@@ -122,6 +122,8 @@ impl Studio {
         }
 
         ui.menu_button("Look from", |ui| self.sides_menu_ui(ui));
+        let capture = ui.checkbox(&mut self.capture.open, "Capture");
+        capture.on_hover_text("Record a live performance, calibrate a device, clean a take");
         ui.separator();
         self.display_menu_ui(ui);
         self.projection_ui(ui);
@@ -141,6 +143,7 @@ impl Studio {
         let look = &mut self.view_state.look;
         ui.radio_value(&mut look.shading, Shading::Smooth, "Smooth shading");
         ui.radio_value(&mut look.shading, Shading::Flat, "Flat shading");
+        ui.checkbox(&mut look.clay, "Plain clay");
         ui.checkbox(&mut look.wireframe, "Wireframe");
         ui.checkbox(&mut look.backfaces, "Tint back faces");
         ui.checkbox(&mut look.grid, "Ground grid");
@@ -209,6 +212,7 @@ impl Studio {
 
         if ui.button("First steps").clicked() {
             self.preferences.hint_seen = false;
+            self.preferences.hints_seen.clear();
         }
 
         ui.separator();

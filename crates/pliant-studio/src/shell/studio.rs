@@ -10,6 +10,7 @@ use eframe::egui;
 
 use super::filing::Filing;
 use super::notices::{Notices, Topic};
+use super::panels::CapturePanel;
 use crate::engine::blend::BlendResult;
 use crate::engine::character::{
     self, CharacterRequest, Drag, PoseRequest, PosedCharacter, RigSpec, SolveReport,
@@ -17,9 +18,10 @@ use crate::engine::character::{
 use crate::engine::command::{Command, Notice};
 use crate::engine::context::Cx;
 use crate::engine::library::{AssetState, Library, LoadedAsset};
-use crate::engine::playback::{ShownPose, shown_pose, shown_weights};
+use crate::engine::playback::{ShownPose, live_pose, shown_pose, shown_weights};
 use crate::engine::storage::preferences::Preferences;
 use crate::engine::touch::TouchResult;
+use crate::engine::work::host::host;
 use crate::engine::work::{Latest, Wake, Watch};
 use crate::model::camera::Camera;
 use crate::model::document::{Document, Locator, Weights};
@@ -44,6 +46,8 @@ pub struct Studio {
     pub(crate) watches: Vec<Arc<Watch>>,
     pub(crate) rooms: Rooms,
     pub(crate) filing: Filing,
+    /// Live performances.
+    pub(crate) capture: CapturePanel,
     /// Whether the list of shortcuts of shortcuts is open.
     pub(crate) help_open: bool,
     /// The search text for shortcuts.
@@ -71,6 +75,7 @@ pub struct Studio {
     /// The asset whose failure was already reported.
     reported_failure: Option<Locator>,
     pub(crate) wake: Wake,
+    window: egui::Context,
 }
 
 /// The last request to the worker.
@@ -117,7 +122,12 @@ impl Studio {
         crate::widgets::theme::apply_theme(ctx);
         // Workers call this from their threads.
         let painted = ctx.clone();
-        let wake: Wake = Arc::new(move || painted.request_repaint());
+        let wake: Wake = Arc::new(move || {
+            // A page's window must not be touched by other threads.
+            if !host().is_some_and(|host| (host.wake)()) {
+                painted.request_repaint();
+            }
+        });
 
         Self {
             filing: Filing::new(&document, wake.clone()),
@@ -129,6 +139,7 @@ impl Studio {
             notices: Notices::default(),
             watches: Vec::new(),
             rooms: Rooms::default(),
+            capture: CapturePanel::default(),
             help_open: false,
             help_search: String::new(),
             timeline_needs: 0.0,
@@ -146,6 +157,7 @@ impl Studio {
             unshowable: None,
             reported_failure: None,
             wake,
+            window: ctx.clone(),
         }
     }
 
@@ -177,8 +189,10 @@ impl Studio {
         let at_work = RoomName::ALL.into_iter().any(|name| rooms.get(name).busy());
         at_work
             || self.filing.busy()
+            || self.capture.busy()
             || self.worker.busy()
             || self.library.busy()
+            || crate::view::occlusion_busy(&self.window)
             || self.watches.iter().any(|watch| !watch.over())
     }
 
@@ -371,6 +385,7 @@ impl Studio {
             Command::Redo => self.step_history(History::redo),
             Command::Notify(notice) => self.notify(notice),
             Command::Room(room) => self.view_state.room = room,
+            Command::ShowCapture => self.capture.open = true,
             Command::Frame { selection } => self.frame_requested = Some(selection),
             other => self.file_command(other, ctx),
         }
@@ -382,6 +397,7 @@ impl Studio {
         self.history = History::new(document);
         // Running work of the rooms belongs to the previous project.
         self.rooms = Rooms::default();
+        self.capture.leave_project();
         self.reported_failure = None;
         self.notices.leave_project();
         self.forget_pose();
@@ -489,12 +505,15 @@ impl Studio {
         }
 
         let library = &mut self.library;
-        let shown = shown_pose(
-            self.history.document(),
-            &rig.loaded,
-            |locator| library.ready(locator),
-            self.clock.frame,
-        );
+        let shown = match self.capture.live_weights(&rig.loaded.locator) {
+            Some(weights) => live_pose(self.history.document(), weights),
+            None => shown_pose(
+                self.history.document(),
+                &rig.loaded,
+                |locator| library.ready(locator),
+                self.clock.frame,
+            ),
+        };
 
         let shown = if self.unshowable.as_ref() == Some(&shown) {
             shown_weights(self.history.document())

@@ -10,10 +10,11 @@ use pliant::linalg::parallel;
 use super::studio::{AutoFramedCamera, Studio};
 use super::{help, panels};
 use crate::engine::command::{Command, Notice};
-use crate::engine::storage::preferences;
+use crate::engine::storage::preferences::{self, Preferences};
 use crate::engine::work::Watch;
 use crate::model::examples::examples;
 use crate::model::room::RoomName;
+use crate::model::view_state::OptionsTab;
 use crate::rooms::{Pane, PaneCanvas};
 use crate::view::viewport_ui;
 use crate::widgets::{Edge, resizable_panel_ui};
@@ -45,6 +46,7 @@ impl Studio {
     fn all_panels_ui(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
         self.apply_preferences(&ctx);
+        self.note_window_size(&ctx);
         self.begin_frame(&ctx);
 
         // While a dialog is open, keys are meant for it and for nothing behind it.
@@ -60,8 +62,14 @@ impl Studio {
         egui::Panel::bottom("status").show(ui, |ui| self.status_ui(ui));
         self.panels_ui(ui);
 
-        if !self.preferences.hint_seen {
-            self.preferences.hint_seen = help::hint_ui(ui, self.view_state.room);
+        let room = self.view_state.room;
+        let Preferences {
+            hint_seen,
+            hints_seen,
+            ..
+        } = &mut self.preferences;
+        if !*hint_seen && !hints_seen.contains(&room) && help::hint_ui(ui, room) {
+            hints_seen.insert(room);
         }
 
         let frame = egui::Frame::central_panel(ui.style()).inner_margin(0.0);
@@ -71,7 +79,15 @@ impl Studio {
         ctx.input_mut(|input| input.events.extend(kept_back));
         self.files_ui(&ctx);
         help::shortcuts_ui(&ctx, &mut self.help_open, &mut self.help_search);
+        self.capture_ui(&ctx);
         self.end_frame(&ctx);
+    }
+
+    /// Live performances and the cleaning of takes.
+    fn capture_ui(&mut self, ctx: &egui::Context) {
+        let mut panel = std::mem::take(&mut self.capture);
+        self.with_room(self.view_state.room, |_, cx| panel.window_ui(ctx, cx));
+        self.capture = panel;
     }
 
     /// Theme and scale, where they changed.
@@ -92,6 +108,17 @@ impl Studio {
             // The keyboard zooms, too.
             self.preferences.scale = ctx.zoom_factor();
             self.applied_scale = Some(self.preferences.scale);
+        }
+    }
+
+    /// The size of the window, which the next one begins with.
+    fn note_window_size(&mut self, ctx: &egui::Context) {
+        let window = ctx.input(|input| input.viewport().clone());
+        let whole_screen = window.maximized == Some(true) || window.fullscreen == Some(true);
+        if let Some(inner) = window.inner_rect.filter(|_| !whole_screen) {
+            // Points without the scale of the user interface.
+            let size = inner.size() * ctx.zoom_factor();
+            self.preferences.window = Some([size.x.round(), size.y.round()]);
         }
     }
 
@@ -132,19 +159,25 @@ impl Studio {
 
     fn options_ui(&mut self, ui: &mut Ui) {
         let room = self.view_state.room;
-        egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
+        let shows_sliders = self.with_room(room, |room, _| room.shows_sliders());
+        // Each tab has the whole height; sliders need it.
+        let tab = if shows_sliders {
+            let tab = self.view_state.tabs.entry(room).or_insert(first_tab(room));
+            tabs_ui(ui, room, tab);
+            *tab
+        } else {
+            OptionsTab::Settings
+        };
+
+        let area = egui::ScrollArea::both()
+            .id_salt(("options", room, tab))
+            .auto_shrink(false);
+        area.show(ui, |ui| {
             ui.add_space(4.0);
-            self.with_room(room, |room, cx| {
-                room.options_ui(ui, cx);
-                if room.shows_sliders() {
-                    ui.add_space(6.0);
-                    egui::CollapsingHeader::new("Explain")
-                        .default_open(true)
-                        .show(ui, |ui| panels::explain_ui(ui, cx));
-                    egui::CollapsingHeader::new("Sliders")
-                        .default_open(true)
-                        .show(ui, |ui| panels::sliders_ui(ui, cx));
-                }
+            self.with_room(room, |room, cx| match tab {
+                OptionsTab::Sliders => panels::sliders_ui(ui, cx),
+                OptionsTab::Settings => room.options_ui(ui, cx),
+                OptionsTab::Explain => panels::explain_ui(ui, cx),
             });
         });
     }
@@ -366,6 +399,38 @@ impl Studio {
             },
         );
     }
+}
+
+/// In Pose sliders come first; touching needs its settings.
+fn first_tab(room: RoomName) -> OptionsTab {
+    match room {
+        RoomName::Pose => OptionsTab::Sliders,
+        _ => OptionsTab::Settings,
+    }
+}
+
+fn tabs_ui(ui: &mut Ui, room: RoomName, chosen: &mut OptionsTab) {
+    let settings = match room {
+        RoomName::Pose => ("Solver", "How pins and strokes become slider weights"),
+        _ => ("Settings", "Options of this room"),
+    };
+    let tabs = [
+        (
+            OptionsTab::Sliders,
+            ("Sliders", "The sliders of the character"),
+        ),
+        (OptionsTab::Settings, settings),
+        (
+            OptionsTab::Explain,
+            ("Explain", "Which sliders the last drag moved, and why"),
+        ),
+    ];
+    ui.horizontal(|ui| {
+        for (tab, (label, hint)) in tabs {
+            ui.selectable_value(chosen, tab, label).on_hover_text(hint);
+        }
+    });
+    ui.separator();
 }
 
 /// The title of a viewport, cut before the axes in its other corner.

@@ -6,18 +6,17 @@
 //!
 //! - `viewport`, `screen`, `navigation`: a viewport, its projection, and camera control.
 //! - `scene`, `solids`: models, picking, simple solids.
-//! - `drawing`, `gpu`, `pipelines`, `buffers`: rendering.
+//! - `gpu`: rendering.
+//! - `occlusion`: ambient occlusion of what is shown.
 //! - `axis_gizmo`, `rotation_gizmo`, `drag_plane`, `legend`: what is drawn and dragged over the
 //!   picture.
 
 mod axis_gizmo;
-mod buffers;
 pub mod drag_plane;
-mod drawing;
 pub mod gpu;
 pub mod legend;
 pub mod navigation;
-mod pipelines;
+mod occlusion;
 mod rotation_gizmo;
 pub mod scene;
 mod screen;
@@ -27,6 +26,7 @@ pub mod viewport;
 pub use drag_plane::{DragDirection, DragPlane};
 pub use gpu::install;
 pub use legend::legend_ui;
+pub use occlusion::occlusion_busy;
 pub use rotation_gizmo::rotation_gizmo_ui;
 pub use scene::{Hit, Model, Paint, Scene};
 pub use screen::{Ray, View};

@@ -19,18 +19,20 @@ use crate::model::look::Shading;
 /// Colours of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Paint {
+    /// The materials of its surface; clay where it has none.
+    Own,
     /// One colour.
     Plain(Color32),
-    /// One colour per vertex.
+    /// One colour per vertex, over the surface's own by its opacity.
     Colors(Arc<Vec<Srgba>>),
     /// A value per vertex, through a colour map.
     Heat(Heat),
 }
 
-/// A vertex colour as egui has it.
+/// An opaque vertex colour as egui has it.
 #[must_use]
-pub const fn color32(Srgba([red, green, blue, alpha]): Srgba) -> Color32 {
-    Color32::from_rgba_premultiplied(red, green, blue, alpha)
+pub const fn color32(Srgba([red, green, blue, _]): Srgba) -> Color32 {
+    Color32::from_rgb(red, green, blue)
 }
 
 /// A model of the scene.
@@ -53,14 +55,16 @@ pub struct Model {
 impl Model {
     /// The colour of an unpainted surface, [`Srgba::CLAY`].
     pub const CLAY: Color32 = color32(Srgba::CLAY);
+    /// Below this opacity a model lets through what is behind it.
+    pub(super) const OPAQUE: f32 = 0.995;
 
-    /// An opaque model of clay.
+    /// An opaque model in its own materials.
     #[must_use]
     pub fn new(surface: Arc<Surface>, vertices: Arc<Vertices>) -> Self {
         Self {
             surface,
             vertices,
-            paint: Paint::Plain(Self::CLAY),
+            paint: Paint::Own,
             placement: DAffine3::IDENTITY,
             opacity: 1.0,
             shading: None,

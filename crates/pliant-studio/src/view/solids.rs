@@ -239,6 +239,7 @@ fn lathed_surface(rings: usize) -> Arc<Surface> {
     Arc::new(Surface {
         triangles,
         edges: Vec::new(),
+        appearance: None,
     })
 }
 
@@ -261,6 +262,7 @@ fn unit_cuboid() -> Model {
     let surface = Arc::new(Surface {
         triangles,
         edges: Vec::new(),
+        appearance: None,
     });
 
     Model::new(

@@ -12,10 +12,11 @@ use eframe::egui::{
 use eframe::egui_wgpu;
 
 use super::axis_gizmo::axis_gizmo_ui;
-use super::drawing::{Ground, compose};
+use super::gpu::drawing::{Ground, compose};
 use super::gpu::{self, Picture};
 use super::legend::{LEGEND_SIZE, legend_ui};
 use super::navigation::{Gesture, navigate};
+use super::occlusion::Occlusion;
 use super::scene::{Hit, Model, Paint, Scene};
 use super::screen::View;
 use crate::engine::heat::Heat;
@@ -162,7 +163,7 @@ pub fn viewport_ui(
 fn shown_heat(scene: &Scene) -> Option<&Heat> {
     scene.models.iter().find_map(|model| match &model.paint {
         Paint::Heat(heat) => Some(heat),
-        Paint::Plain(_) | Paint::Colors(_) => None,
+        Paint::Own | Paint::Plain(_) | Paint::Colors(_) => None,
     })
 }
 
@@ -190,15 +191,18 @@ fn picture_ui(ui: &Ui, painter: &Painter, id: Id, view: &View, scene: &Scene, lo
     };
 
     let ground = persistent_ground(ui, id, scene);
-    let drawing = compose(
+    let occlusion = Occlusion::of(ui.ctx(), id);
+    let mut drawing = compose(
         id,
         view,
         scene,
         look,
         ground,
+        occlusion.known().as_ref(),
         ui.visuals(),
         ui.ctx().pixels_per_point(),
     );
+    occlusion.settle(ui.ctx(), &mut drawing, scene);
 
     let frame = ui.ctx().cumulative_frame_nr();
     painter.add(egui_wgpu::Callback::new_paint_callback(

@@ -99,11 +99,13 @@ pub fn lose_work(places: &Places, path: &Path) -> Option<Document> {
 /// does when it dies.
 pub fn leave(journey: Journey, places: &Places) {
     drop(journey);
-    while pliant_studio::engine::storage::recovery::lost_work(&places.state).is_empty() {
+    while pliant_studio::engine::storage::recovery::lost_work(&NativeFiles, &places.state)
+        .is_empty()
+    {
         std::thread::yield_now();
     }
     // The user works for longer than moments, so the work is no peril to whoever opens it next.
-    for lost in pliant_studio::engine::storage::recovery::lost_work(&places.state) {
+    for lost in pliant_studio::engine::storage::recovery::lost_work(&NativeFiles, &places.state) {
         let _ = std::fs::remove_file(lost.text.with_extension("starts"));
     }
 }

@@ -252,7 +252,7 @@ impl BlendRequest {
                 "The painted stiffness belongs to another mesh. Clear it and paint it again."
                     .to_owned()
             }
-            PhysicsError::Stopped => {
+            PhysicsError::Stopped(_) => {
                 "The assembly of the springs was cancelled. Press Try again, or choose other shapes."
                     .to_owned()
             }

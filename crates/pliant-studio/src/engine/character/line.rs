@@ -73,9 +73,9 @@ impl Line {
     /// follows best.
     pub(crate) fn pins(
         &self,
-        poser: &Poser<'_>,
+        poser: &Poser,
         weights: &[f64],
-        solver: &dyn PoseSolver,
+        solver: Arc<dyn PoseSolver>,
         drag: &Drag,
     ) -> Result<LinePins, RigError> {
         let mesh = poser.rig().neutral();
@@ -131,15 +131,16 @@ impl Line {
 
     fn interpretations(
         &self,
-        poser: &Poser<'_>,
+        poser: &Poser,
         positions: &[DVec3],
     ) -> Result<Interpretations, RigError> {
-        let mesh = poser.rig().neutral();
+        let rig = poser.rig();
+        let mesh = rig.neutral();
         match &self.shape {
-            LineShape::Bent(stroke) => self.bent(stroke, &SketchSurface::new(mesh, positions)?),
+            LineShape::Bent(stroke) => self.bent(stroke, &SketchSurface::of_rig(rig, positions)?),
             LineShape::Toward(line, goal) => {
                 let projected =
-                    SketchSurface::new(mesh, positions)?.project(&line.camera, &line.points)?;
+                    SketchSurface::of_rig(rig, positions)?.project(&line.camera, &line.points)?;
                 // A drawn line cannot say whether it is a loop; the option does.
                 let curve = SurfaceCurve {
                     closed: self.options.closed,
@@ -207,7 +208,7 @@ impl Line {
     /// The goal has no depth of its own: it lies as deep as the line, and depth is free.
     fn toward(
         &self,
-        poser: &Poser<'_>,
+        poser: &Poser,
         positions: &[DVec3],
         curve: &SurfaceCurve,
         goal: &Stroke,

@@ -354,7 +354,7 @@ fn serve_rig(
 /// The state of the worker for one rig.
 struct RigWorker<'a> {
     session: &'a RigEvaluator,
-    poser: Result<&'a Poser<'a>, &'a RigError>,
+    poser: Result<&'a Poser, &'a RigError>,
     shown: EvaluatedPose,
     inbox: &'a Inbox<CharacterRequest>,
     outbox: &'a Outbox<PosedCharacter>,
@@ -389,7 +389,7 @@ impl RigWorker<'_> {
 
     fn draw(
         &mut self,
-        poser: &Poser<'_>,
+        poser: &Poser,
         drag: &Drag,
         line: &Line,
     ) -> Result<PosedCharacter, RigError> {
@@ -399,7 +399,7 @@ impl RigWorker<'_> {
         let solver = drag
             .method
             .solver(&self.session.rig, &held_vertices(&line.held));
-        let drawn = line.pins(poser, &weights, &*solver, drag)?;
+        let drawn = line.pins(poser, &weights, solver, drag)?;
 
         Ok(PosedCharacter {
             drawn: Some(Arc::new(drawn)),
@@ -407,7 +407,7 @@ impl RigWorker<'_> {
         })
     }
 
-    fn grabbed<'p>(&self, poser: &'p Poser<'_>, drag: &Drag) -> Result<Grab<'p>, RigError> {
+    fn grabbed(&self, poser: &Poser, drag: &Drag) -> Result<Grab, RigError> {
         let DragInput::Pull(pulled) = &drag.input else {
             return Err(RigError::NoPins);
         };
@@ -431,7 +431,7 @@ impl RigWorker<'_> {
 
     /// Answers as long as the same pins are dragged; requests to show weights in between do not end
     /// the drag.
-    fn pull(&mut self, mut grab: Grab<'_>, mut drag: Drag) -> Option<CharacterRequest> {
+    fn pull(&mut self, mut grab: Grab, mut drag: Drag) -> Option<CharacterRequest> {
         loop {
             let started = Instant::now();
             let solve = Arc::new(solved(&mut grab, &drag));
@@ -496,7 +496,7 @@ fn held_vertices(pins: &[DraggedPin]) -> Vec<u32> {
         .collect()
 }
 
-fn solved(grab: &mut Grab<'_>, drag: &Drag) -> SolveReport {
+fn solved(grab: &mut Grab, drag: &Drag) -> SolveReport {
     let started = Instant::now();
     let pulled: &[DraggedPin] = if let DragInput::Pull(pulled) = &drag.input {
         pulled

@@ -301,7 +301,7 @@ impl LoadedModel {
 }
 
 /// Whether a skeleton has exactly one joint for each control point.
-fn has_joint_per_point(skeleton: &SkeletonFile, points: usize) -> bool {
+pub(super) fn has_joint_per_point(skeleton: &SkeletonFile, points: usize) -> bool {
     let mut controls: Vec<usize> = skeleton
         .joints
         .iter()

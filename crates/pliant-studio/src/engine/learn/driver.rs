@@ -372,7 +372,7 @@ impl<'a> ModelDriver<'a> {
             let mesh = shown_mesh(self.model, with_detail);
             let mut state = SecondaryMotion::new(mesh, self.model.control(), &swing.jiggle)
                 .map_err(to_message)?;
-            let shown = state.advance(&driven);
+            let shown = state.advance(&driven).map_err(to_message)?;
 
             self.motion = Some(Motion {
                 swing,
@@ -395,7 +395,7 @@ impl<'a> ModelDriver<'a> {
                 .zip(&driven)
                 .map(|(from, to)| from.lerp(*to, share))
                 .collect();
-            motion.shown = motion.state.advance(&between);
+            motion.shown = motion.state.advance(&between).map_err(to_message)?;
         }
 
         if ahead > 0 {

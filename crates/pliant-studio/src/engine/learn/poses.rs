@@ -67,7 +67,7 @@ impl PoseSet {
         }
 
         Ok(Self {
-            surface: Surface::of(&mesh),
+            surface: first.surface_of(&mesh),
             mesh,
             meters_per_unit: first.asset.meters_per_unit,
             poses,

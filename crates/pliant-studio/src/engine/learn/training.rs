@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use pliant::learn::{DetailedExamples, Examples, LeaveOneOut, Model, suggest_control_points};
 use pliant::mesh::Progress;
+use pliant::recipes::SkeletonFile;
 use web_time::Instant;
 
+use super::arrivals::has_joint_per_point;
 use super::pose_cache::PoseCache;
 use super::poses::PoseSet;
 use crate::engine::command::Notice;
@@ -13,7 +15,9 @@ use crate::engine::context::Cx;
 use crate::engine::work::Task;
 use crate::model::blob::Blob;
 use crate::model::document::{Document, Locator};
-use crate::model::learn::{Details, Drive, ExampleError, Trained, TrainingSettings, Validation};
+use crate::model::learn::{
+    Details, Drive, DrivenBy, ExampleError, Setup, Trained, TrainingSettings, Validation,
+};
 use crate::model::names::to_message;
 
 /// The tasks in progress.
@@ -65,6 +69,7 @@ impl TrainingTasks {
                 ..drive.clone()
             };
 
+            leave_unfit_skeleton(&mut document.learn, &trained);
             document.learn.trained = Some(trained);
         });
         came
@@ -157,6 +162,21 @@ impl TrainingTasks {
                 work,
             ));
         }
+    }
+}
+
+/// Joints of a skeleton are at control points: with others it goes, and points drive the new model.
+fn leave_unfit_skeleton(learn: &mut Setup, trained: &Trained) {
+    let points = &trained.of.points;
+    let moved = learn
+        .trained
+        .as_ref()
+        .is_some_and(|before| before.of.points != *points);
+    let unfit = |skeleton: &mut SkeletonFile| moved || !has_joint_per_point(skeleton, points.len());
+    learn.skeleton.take_if(unfit);
+
+    if learn.skeleton.is_none() && learn.drive.by == DrivenBy::Effectors {
+        learn.drive.by = DrivenBy::Points;
     }
 }
 

@@ -7,14 +7,14 @@
 //! Here the text is written first and results after it: a result that takes long to write delays no
 //! edit, and a program that cleans the store finds the name of a result before the result.
 
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use web_time::{Duration, Instant, SystemTime};
 
-use super::files::Files;
+use super::files::{Files, program_number};
 use super::project_store::{BlobStore, blobs};
+use super::session_lock::SessionLock;
 use crate::engine::work::{Inbox, Latest, Outbox, Wake};
 use crate::model::names::{io_reason, to_message};
 use crate::model::project::{Project, to_text};
@@ -38,33 +38,26 @@ pub(crate) fn results_folder(state: &Path) -> PathBuf {
 }
 
 /// The place of this program's unsaved work, locked while the session exists.
-#[derive(Debug)]
 pub struct Session {
+    files: Arc<dyn Files>,
     text: PathBuf,
     results: PathBuf,
-    _lock: File,
+    _lock: SessionLock,
 }
 
 impl Session {
     /// A new session in the state folder.
-    pub fn begin(state: &Path) -> std::io::Result<Self> {
+    pub fn begin(files: Arc<dyn Files>, state: &Path) -> std::io::Result<Self> {
         let folder = sessions_folder(state);
-        fs::create_dir_all(&folder)?;
+        files.create_folder(&folder)?;
         let since = SystemTime::now()
             .duration_since(SystemTime::UNIX_EPOCH)
             .unwrap_or_default();
-        let text = folder.join(format!(
-            "{}-{}.{TEXT}",
-            std::process::id(),
-            since.as_nanos()
-        ));
+        let text = folder.join(format!("{}-{}.{TEXT}", program_number(), since.as_nanos()));
 
-        let lock = File::create_new(text.with_extension(LOCK))?;
-        // On a disk without locks a session counts as ended: another start may open a copy of it,
-        // and nothing is lost.
-        let _ = lock.lock();
-
+        let lock = SessionLock::take(&text.with_extension(LOCK))?;
         Ok(Self {
+            files,
             text,
             results: results_folder(state),
             _lock: lock,
@@ -87,8 +80,8 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         // Without unsaved work the lock is not needed; otherwise the next start removes both.
-        if !self.text.exists() {
-            let _ = fs::remove_file(self.text.with_extension(LOCK));
+        if self.files.size(&self.text).is_err() {
+            let _ = self.files.remove(&self.text.with_extension(LOCK));
         }
     }
 }
@@ -260,12 +253,14 @@ fn clear(files: &dyn Files, session: &Session) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::engine::storage::files::NativeFiles;
 
     fn start(state: &Path) -> Autosave {
         Autosave::new(
-            Arc::new(Session::begin(state).unwrap()),
+            Arc::new(Session::begin(Arc::new(NativeFiles), state).unwrap()),
             Arc::new(NativeFiles),
             Arc::new(|| ()),
         )

@@ -6,7 +6,10 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use web_time::SystemTime;
 
 /// Something in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +35,9 @@ pub trait Files: Send + Sync {
     /// How many bytes a file has; an error where there is no file.
     fn size(&self, path: &Path) -> io::Result<u64>;
 
+    /// When a file was last written.
+    fn modified(&self, path: &Path) -> io::Result<SystemTime>;
+
     /// The bytes of a file, if they are no more than `at_most`.
     fn read(&self, path: &Path, at_most: u64) -> io::Result<Vec<u8>>;
 
@@ -47,6 +53,26 @@ pub trait Files: Send + Sync {
 
     /// Gives a file another name, instead of one that has it.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+}
+
+/// The files that this program works with: those of the machine, or in a browser those in memory.
+#[must_use]
+pub fn files_of_program() -> Arc<dyn Files> {
+    #[cfg(not(target_arch = "wasm32"))]
+    return Arc::new(NativeFiles);
+    #[cfg(target_arch = "wasm32")]
+    Arc::new(super::memory_files::MemoryFiles(
+        pliant::io::MemoryDisk::of_program(),
+    ))
+}
+
+/// A number that no other running program has; 0 in a browser, whose files no other program sees.
+pub(super) fn program_number() -> u32 {
+    if cfg!(target_arch = "wasm32") {
+        0
+    } else {
+        std::process::id()
+    }
 }
 
 /// The files of this machine.
@@ -90,6 +116,16 @@ impl Files for NativeFiles {
         } else {
             Err(io::Error::new(ErrorKind::InvalidInput, "it is not a file"))
         }
+    }
+
+    fn modified(&self, path: &Path) -> io::Result<SystemTime> {
+        #[cfg(not(target_arch = "wasm32"))]
+        return fs::metadata(path)?.modified();
+        #[cfg(target_arch = "wasm32")]
+        Err(io::Error::new(
+            ErrorKind::Unsupported,
+            path.display().to_string(),
+        ))
     }
 
     fn read(&self, path: &Path, at_most: u64) -> io::Result<Vec<u8>> {
@@ -158,16 +194,13 @@ fn unfinished_beside(target: &Path) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    target.with_file_name(format!(
-        ".{name}.{}-{number}{UNFINISHED}",
-        std::process::id()
-    ))
+    target.with_file_name(format!(".{name}.{}-{number}{UNFINISHED}", program_number()))
 }
 
 /// Removes what saves that were killed left in `folder` of files whose names are `of` some kind.
 /// Those of this process are at work, so they stay.
 pub fn sweep_unfinished(files: &dyn Files, folder: &Path, of: impl Fn(&str) -> bool) {
-    let own = format!("{}-", std::process::id());
+    let own = format!("{}-", program_number());
     for entry in files.list(folder).unwrap_or_default() {
         let left = entry
             .name

@@ -78,6 +78,10 @@ fn config(set: Set<'_>) -> Option<PathBuf> {
 /// The person's own folder, where a file dialog begins.
 #[must_use]
 pub fn home() -> Option<PathBuf> {
+    // A page keeps the files of its person in one folder of the disk in memory.
+    if cfg!(target_arch = "wasm32") {
+        return Some(PathBuf::from("/files"));
+    }
     let name = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
     std::env::var_os(name)
         .filter(|value| !value.is_empty())

@@ -1,11 +1,13 @@
 //! Preferences of the user, independent of the project.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::files::Files;
 use crate::model::names::{io_reason, to_message};
+use crate::model::room::RoomName;
 
 /// Preferences.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,10 +21,14 @@ pub struct Preferences {
     pub recent: Vec<String>,
     /// Folders in which a file was chosen lately, the latest first.
     pub folders: Vec<String>,
-    /// Whether the hint of the first start was put away.
+    /// Whether the first steps of all rooms were put away.
     pub hint_seen: bool,
+    /// Rooms whose first steps were put away.
+    pub hints_seen: BTreeSet<RoomName>,
     /// How large the panels are.
     pub panels: PanelSizes,
+    /// Width and height of the window in points, once it was not maximised.
+    pub window: Option<[f32; 2]>,
 }
 
 /// Light or dark.
@@ -66,7 +72,9 @@ impl Default for Preferences {
             recent: Vec::new(),
             folders: Vec::new(),
             hint_seen: false,
+            hints_seen: BTreeSet::new(),
             panels: PanelSizes::default(),
+            window: None,
         }
     }
 }
@@ -97,6 +105,8 @@ impl Preferences {
         } else {
             1.0
         };
+        kept.window
+            .take_if(|window| !window.iter().all(|side| (1.0..1e5).contains(side)));
         kept.recent.truncate(Self::MAX_RECENT);
         kept.folders.truncate(Self::MAX_FOLDERS);
         kept

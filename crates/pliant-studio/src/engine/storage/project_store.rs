@@ -399,6 +399,9 @@ mod tests {
         fn size(&self, path: &Path) -> io::Result<u64> {
             NativeFiles.size(path)
         }
+        fn modified(&self, path: &Path) -> io::Result<web_time::SystemTime> {
+            NativeFiles.modified(path)
+        }
         fn read(&self, path: &Path, at_most: u64) -> io::Result<Vec<u8>> {
             NativeFiles.read(path, at_most)
         }

@@ -1,21 +1,23 @@
 //! Recovery of unsaved work of programs that ended unexpectedly.
 
-use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 use serde::Deserialize;
+use web_time::{Duration, SystemTime};
 
 use super::autosave::{LOCK, Session, TEXT, results_folder, sessions_folder};
 use super::files::{Files, is_unfinished};
 use super::project_store::{Opened, open_with};
+use super::session_lock::SessionLock;
 use crate::model::blob::Blob;
-use crate::model::project::{ProjectError, SessionNote};
+use crate::model::project::{MAX_TEXT, ProjectError, SessionNote};
 
 /// The ending of the note of how often unsaved work was opened.
 const STARTS: &str = "starts";
 /// A fault that unsaved work brings along shows within this time after it was opened.
 pub const PERIL: Duration = Duration::from_secs(10);
+/// The most bytes of such a note.
+const MAX_NOTE: u64 = 64;
 /// Once may have been another fault.
 const MOST_STARTS: u32 = 2;
 
@@ -52,54 +54,50 @@ impl UnsavedWork {
 
 /// The unsaved work of programs that run no more, the newest first.
 #[must_use]
-pub fn lost_work(state: &Path) -> Vec<UnsavedWork> {
-    let mut found: Vec<UnsavedWork> = session_texts(state)
+pub fn lost_work(files: &dyn Files, state: &Path) -> Vec<UnsavedWork> {
+    let mut found: Vec<UnsavedWork> = session_texts(files, state)
         .into_iter()
         .filter(|text| has_ended(text))
-        .filter_map(lost)
+        .filter_map(|text| lost(files, text))
         .collect();
     found.sort_by(|a, b| (b.kept, &b.text).cmp(&(a.kept, &a.text)));
     found
 }
 
-fn session_texts(state: &Path) -> Vec<PathBuf> {
-    paths_in(&sessions_folder(state))
+fn session_texts(files: &dyn Files, state: &Path) -> Vec<PathBuf> {
+    paths_in(files, &sessions_folder(state))
         .into_iter()
         .filter(|path| path.extension().is_some_and(|ending| ending == TEXT))
         .collect()
 }
 
-fn paths_in(folder: &Path) -> Vec<PathBuf> {
-    fs::read_dir(folder)
+fn paths_in(files: &dyn Files, folder: &Path) -> Vec<PathBuf> {
+    let entries = files.list(folder).unwrap_or_default();
+    entries
         .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
+        .map(|entry| folder.join(entry.name))
         .collect()
 }
 
 /// Whether the program of a session has ended: its lock is free.
 fn has_ended(text: &Path) -> bool {
-    let Ok(lock) = File::open(text.with_extension(LOCK)) else {
-        return true;
-    };
-    !matches!(lock.try_lock(), Err(TryLockError::WouldBlock))
+    SessionLock::is_free(&text.with_extension(LOCK))
 }
 
-fn lost(text: PathBuf) -> Option<UnsavedWork> {
+fn lost(files: &dyn Files, text: PathBuf) -> Option<UnsavedWork> {
     #[derive(Deserialize, Default)]
     struct Head {
         #[serde(default)]
         session: Option<SessionNote>,
     }
 
-    let kept = fs::metadata(&text)
-        .and_then(|about| about.modified())
-        .ok()?;
+    let kept = files.modified(&text).ok()?;
     // A damaged text is still listed, without the name of its project.
-    let head: Head = serde_json::from_slice(&fs::read(&text).ok()?).unwrap_or_default();
-    let starts = fs::read_to_string(text.with_extension(STARTS))
+    let head: Head = serde_json::from_slice(&files.read(&text, MAX_TEXT).ok()?).unwrap_or_default();
+    let starts = files
+        .read(&text.with_extension(STARTS), MAX_NOTE)
         .ok()
+        .and_then(|count| String::from_utf8(count).ok())
         .and_then(|count| count.trim().parse().ok())
         .unwrap_or(0);
 
@@ -171,20 +169,18 @@ pub fn sweep(files: &dyn Files, state: &Path) {
     sweep_results(files, state);
     for path in [sessions_folder(state), results_folder(state)]
         .iter()
-        .flat_map(|folder| paths_in(folder))
+        .flat_map(|folder| paths_in(files, folder))
     {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         // Locks and notes of programs that ended without unsaved work.
         let lock = path
             .extension()
             .is_some_and(|ending| ending == LOCK || ending == STARTS)
-            && !path.with_extension(TEXT).exists()
+            && files.size(&path.with_extension(TEXT)).is_err()
             && has_ended(&path);
 
-        let age = fs::metadata(&path)
-            .and_then(|about| about.modified())
-            .ok()
-            .and_then(|at| at.elapsed().ok());
+        let modified = files.modified(&path).ok();
+        let age = modified.and_then(|at| at.elapsed().ok());
 
         // A young file may belong to a program that is just starting.
         if (lock || is_unfinished(&name)) && age.is_some_and(|age| age > GIVEN_UP) {
@@ -201,9 +197,9 @@ fn sweep_results(files: &dyn Files, state: &Path) {
         return;
     }
 
-    let texts: Vec<String> = session_texts(state)
+    let texts: Vec<String> = session_texts(files, state)
         .iter()
-        .filter_map(|text| fs::read_to_string(text).ok())
+        .filter_map(|text| String::from_utf8(files.read(text, MAX_TEXT).ok()?).ok())
         .collect();
     let named = |name: &str| texts.iter().any(|text| text.contains(name));
 
@@ -217,6 +213,7 @@ fn sweep_results(files: &dyn Files, state: &Path) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::sync::Arc;
     use std::time::Instant;
 
@@ -249,7 +246,7 @@ mod tests {
     /// Unsaved work of a program that is over: its lock is let go.
     fn ended(state: &Path, project: &str) {
         let mut autosave = Autosave::new(
-            Arc::new(Session::begin(state).unwrap()),
+            Arc::new(Session::begin(Arc::new(NativeFiles), state).unwrap()),
             Arc::new(NativeFiles),
             Arc::new(|| ()),
         );
@@ -272,8 +269,8 @@ mod tests {
             std::thread::sleep(Duration::from_millis(20));
         }
 
-        let session = Session::begin(state.path()).unwrap();
-        let found = lost_work(state.path());
+        let session = Session::begin(Arc::new(NativeFiles), state.path()).unwrap();
+        let found = lost_work(&NativeFiles, state.path());
         assert_eq!(
             found.iter().map(UnsavedWork::name).collect::<Vec<_>>(),
             ["'new.pliant'", "'old.pliant'"]
@@ -286,14 +283,14 @@ mod tests {
         );
 
         assert!(
-            !session.text().exists() && lost_work(state.path()) == found,
+            !session.text().exists() && lost_work(&NativeFiles, state.path()) == found,
             "what was only read is still lost"
         );
         claim(&NativeFiles, &found[0], &session).unwrap();
 
         assert!(session.text().exists());
         assert_eq!(
-            lost_work(state.path()).len(),
+            lost_work(&NativeFiles, state.path()).len(),
             1,
             "what this program took over is no longer lost"
         );
@@ -309,32 +306,37 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         ended(state.path(), "/a/b.pliant");
         for starts in 0..2 {
-            let lost = lost_work(state.path()).remove(0);
+            let lost = lost_work(&NativeFiles, state.path()).remove(0);
             assert_eq!((lost.starts, lost.ended_programs()), (starts, false));
             count_start(&NativeFiles, &lost);
             // A program that ends releases its lock.
-            claim(&NativeFiles, &lost, &Session::begin(state.path()).unwrap()).unwrap();
+            claim(
+                &NativeFiles,
+                &lost,
+                &Session::begin(Arc::new(NativeFiles), state.path()).unwrap(),
+            )
+            .unwrap();
         }
 
-        let lost = lost_work(state.path()).remove(0);
+        let lost = lost_work(&NativeFiles, state.path()).remove(0);
         assert!(lost.ended_programs(), "{lost:?}");
 
         // The menu still opens it; a program that survives clears the count.
-        let session = Session::begin(state.path()).unwrap();
+        let session = Session::begin(Arc::new(NativeFiles), state.path()).unwrap();
         count_start(&NativeFiles, &lost);
         read(&NativeFiles, &lost, &session).unwrap();
         claim(&NativeFiles, &lost, &session).unwrap();
         record_success(&NativeFiles, &session);
         drop(session);
 
-        assert_eq!(lost_work(state.path()).remove(0).starts, 0);
+        assert_eq!(lost_work(&NativeFiles, state.path()).remove(0).starts, 0);
     }
 
     #[test]
     fn unsaved_work_of_a_running_program_is_not_listed() {
         let state = tempfile::tempdir().unwrap();
         let mut autosave = Autosave::new(
-            Arc::new(Session::begin(state.path()).unwrap()),
+            Arc::new(Session::begin(Arc::new(NativeFiles), state.path()).unwrap()),
             Arc::new(NativeFiles),
             Arc::new(|| ()),
         );
@@ -344,25 +346,29 @@ mod tests {
             std::thread::yield_now();
         }
 
-        assert_eq!(lost_work(state.path()), []);
+        assert_eq!(lost_work(&NativeFiles, state.path()), []);
     }
 
     #[test]
     fn damaged_unsaved_work_is_reported_once_and_renamed() {
         let state = tempfile::tempdir().unwrap();
         ended(state.path(), "/a/b.pliant");
-        let found = lost_work(state.path());
+        let found = lost_work(&NativeFiles, state.path());
         fs::write(&found[0].text, "{\"format\": \"pliant project\", \"vers").unwrap();
 
-        let session = Session::begin(state.path()).unwrap();
+        let session = Session::begin(Arc::new(NativeFiles), state.path()).unwrap();
         assert!(
-            read(&NativeFiles, &lost_work(state.path())[0], &session)
-                .unwrap_err()
-                .to_string()
-                .contains("ends unexpectedly")
+            read(
+                &NativeFiles,
+                &lost_work(&NativeFiles, state.path())[0],
+                &session
+            )
+            .unwrap_err()
+            .to_string()
+            .contains("ends unexpectedly")
         );
 
-        assert_eq!(lost_work(state.path()), []);
+        assert_eq!(lost_work(&NativeFiles, state.path()), []);
         assert!(found[0].text.with_extension("damaged").exists());
     }
 
@@ -388,6 +394,6 @@ mod tests {
         assert_eq!(results(), 2);
         sweep(&NativeFiles, state.path());
         assert_eq!(results(), 1);
-        assert_eq!(lost_work(state.path()).len(), 1);
+        assert_eq!(lost_work(&NativeFiles, state.path()).len(), 1);
     }
 }

@@ -7,7 +7,7 @@ use pliant::linalg::RigidMotion;
 use pliant::mesh::glam::DVec3;
 use pliant::physics::{ObstacleMotion, SoftRegion};
 use pliant::physics::{TouchCollider, TouchEnding, TouchJob};
-use pliant::rig::{Clip, Rig};
+use pliant::rig::{Clip, Rig, WeightTrack};
 
 use super::simulation::message;
 use crate::engine::character::PosedCharacter;
@@ -171,7 +171,12 @@ impl Plan {
         let (frames, fps) = match &self.below {
             Some((_, Some(clip))) => return Ok(Some(clip.clone())),
             Some((take, None)) => (
-                made_frames(take, rig.neutral().vertex_count())?,
+                match take.weight_track() {
+                    Some((sliders, track)) => {
+                        self.weighted_frames(rig, sliders, &track.map_err(message)?)
+                    }
+                    None => made_frames(take, rig.neutral().vertex_count())?,
+                },
                 take.frames_per_second,
             ),
             // A character without keys stands still.
@@ -212,6 +217,28 @@ impl Plan {
             .collect();
 
         rig.evaluate(&weights)
+    }
+
+    /// The shapes of a take of weights.
+    fn weighted_frames(
+        &self,
+        rig: &Rig,
+        sliders: &[String],
+        track: &WeightTrack,
+    ) -> Vec<Vec<DVec3>> {
+        let column = |name: &String| sliders.iter().position(|slider| slider == name);
+        let columns: Vec<Option<usize>> = rig
+            .targets()
+            .iter()
+            .map(|target| {
+                column(&target.name).filter(|_| !self.character.is_inactive(&target.name))
+            })
+            .collect();
+        let shape = |row: &Vec<f64>| {
+            let weights: Vec<f64> = columns.iter().map(|c| c.map_or(0.0, |k| row[k])).collect();
+            rig.evaluate(&weights)
+        };
+        track.keys().iter().map(shape).collect()
     }
 
     /// The shape of a character without keys.

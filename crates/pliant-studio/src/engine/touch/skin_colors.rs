@@ -129,7 +129,7 @@ impl SkinMap {
             .iter()
             .map(|&value| {
                 if value.is_nan() {
-                    Srgba::CLAY
+                    Srgba::CLEAR
                 } else {
                     heat.color(value)
                 }
@@ -209,10 +209,10 @@ impl SkinMap {
     }
 
     fn painted(&self, heat: Heat, strength: f32) -> SkinColors {
-        let mut colors = vec![Srgba::CLAY; self.vertex_count];
+        let mut colors = vec![Srgba::CLEAR; self.vertex_count];
         for &(vertex, share) in &self.shares {
             let color = heat.color(heat.values[vertex as usize]);
-            colors[vertex as usize] = Srgba::CLAY.mix(color, strength * share);
+            colors[vertex as usize] = color.with_opacity(strength * share);
         }
         SkinColors {
             heat,
@@ -229,7 +229,7 @@ mod tests {
     use pliant::physics::TouchOptions;
 
     #[test]
-    fn colours_follow_the_map_inside_the_patch_and_are_clay_outside() {
+    fn colours_follow_the_map_inside_the_patch_and_show_the_skin_outside() {
         let mesh = icosphere(4);
         let patches = [SoftPatch {
             center: 7.into(),
@@ -245,12 +245,12 @@ mod tests {
         let middle = mesh.positions()[7];
 
         for (v, place) in mesh.positions().iter().enumerate() {
-            // Between the patch and the clay lies a band of mixed colours, which is not checked.
+            // Between the patch and the plain skin lies a band of mixed colours, which is not checked.
             let away = middle.angle_between(*place);
             if touch.region().node_of(v).is_some() {
                 assert_eq!(skin.colors[v], skin.heat.color(skin.heat.values[v]));
             } else if away > 0.6 + 2.0 * FADE * mesh.mean_edge_length() {
-                assert_eq!(skin.colors[v], Srgba::CLAY);
+                assert_eq!(skin.colors[v], Srgba::CLEAR);
             }
         }
 

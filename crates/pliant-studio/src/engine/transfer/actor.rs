@@ -45,7 +45,7 @@ pub(crate) struct Movement {
 impl Actor {
     fn new(loaded: &LoadedAsset) -> Result<Self, String> {
         let mesh = loaded.asset.mesh().map_err(to_message)?;
-        let surface = Surface::of(&mesh);
+        let surface = loaded.surface_of(&mesh);
         let rest = Vertices::of(&mesh, mesh.positions());
         let motion = Movement::of(&loaded.asset);
 

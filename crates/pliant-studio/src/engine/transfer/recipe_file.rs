@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use pliant::io::is_file;
 use pliant::jobs::TransferJob;
 use pliant::recipes::TransferRecipe;
 use pliant::transfer::MarkerFormat;
@@ -12,7 +13,7 @@ use crate::engine::command::Notice;
 use crate::engine::context::Cx;
 use crate::engine::export::{NewFile, write_files};
 use crate::engine::file_request::FileKind;
-use crate::engine::storage::files::NativeFiles;
+use crate::engine::storage::files::files_of_program;
 use crate::engine::work::Task;
 use crate::model::names::{shown, to_message};
 use crate::model::project::{absolute, portable};
@@ -55,7 +56,8 @@ impl RecipeFile {
     /// Writes the files under a name that the user chose.
     pub(crate) fn save(&mut self, keys: Vec<MapKey>, path: PathBuf, cx: &Cx<'_>) {
         let setup = cx.document.transfer.clone();
-        let work = move |_: &_| write_files(&recipe_files(&setup, &keys, &path)?, &NativeFiles);
+        let files = files_of_program();
+        let work = move |_: &_| write_files(&recipe_files(&setup, &keys, &path)?, &*files);
         self.task = Some(Task::start("Saving the recipe", cx.wake.clone(), work));
     }
 }
@@ -98,7 +100,7 @@ pub(crate) fn recipe_files(
     // The dialog confirmed only the recipe itself.
     if let Some((taken, _)) = files
         .iter()
-        .find(|(file, _)| file.exists() && !path.exists())
+        .find(|(file, _)| is_file(file) && !is_file(&path))
     {
         return Err(format!(
             "'{}' already exists and the markers of the recipe would replace it; choose another name.",
@@ -130,6 +132,7 @@ pub(crate) fn read_recipe(path: &Path) -> Result<(Setup, Vec<String>), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::storage::files::NativeFiles;
     use crate::engine::transfer::actor::actor;
     use std::sync::Arc;
 

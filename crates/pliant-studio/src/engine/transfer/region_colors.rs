@@ -4,14 +4,14 @@ use pliant::mesh::Mesh;
 
 use crate::engine::color::Srgba;
 
-/// Clay, with each region's colour where it has weight, later ones over earlier ones.
+/// Each region's colour where it has weight, later ones over earlier ones; clear elsewhere.
 #[must_use]
 pub(crate) fn region_colors(mesh: &Mesh, regions: &[([u8; 3], Vec<f64>)]) -> Vec<Srgba> {
-    let mut colors = vec![Srgba::CLAY; mesh.vertex_count()];
+    let mut colors = vec![Srgba::CLEAR; mesh.vertex_count()];
     for ([red, green, blue], weights) in regions {
         let own = Srgba::from_rgb(*red, *green, *blue);
         for (color, weight) in colors.iter_mut().zip(mesh.vertex_means(weights)) {
-            *color = color.mix(own, weight.clamp(0.0, 1.0) as f32);
+            *color = color.under(own.with_opacity(weight as f32));
         }
     }
     colors

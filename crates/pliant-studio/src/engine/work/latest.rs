@@ -4,8 +4,10 @@
 //! result is never older than one solve, and nothing is queued.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::host::spawn;
 use super::panic_message;
 
 /// Called when a result is ready; the window then repaints.
@@ -16,15 +18,22 @@ type Serve<In, Out> = Arc<dyn Fn(&Inbox<In>, &Outbox<Out>) + Send + Sync>;
 /// The caller's side of a worker.
 pub struct Latest<In, Out> {
     shared: Arc<Shared<In, Out>>,
-    #[cfg(not(feature = "parallel"))]
     serve: Serve<In, Out>,
 }
+
+/// No request was sent yet, so there is no thread.
+const NEW: u8 = 0;
+/// Requests are served on a thread.
+const THREAD: u8 = 1;
+/// No thread could be started: requests are served where they are sent.
+const INLINE: u8 = 2;
 
 struct Shared<In, Out> {
     name: &'static str,
     state: Mutex<State<In, Out>>,
     news: Condvar,
     wake: Wake,
+    place: AtomicU8,
 }
 
 struct State<In, Out> {
@@ -93,25 +102,27 @@ impl<In: Send + 'static, Out: Send + 'static> Latest<In, Out> {
             state: Mutex::new(state),
             news: Condvar::new(),
             wake,
+            place: AtomicU8::new(NEW),
         });
-
-        let serve: Serve<In, Out> = Arc::new(serve);
-        #[cfg(feature = "parallel")]
-        {
-            let shared = shared.clone();
-            let run = move || {
-                while !shared.state().closed {
-                    serve_once(&shared, &serve);
-                }
-            };
-            // Without a thread requests stay unanswered, which the window shows as waiting.
-            let _ = std::thread::Builder::new().name(name.into()).spawn(run);
-        }
-
         Self {
             shared,
-            #[cfg(not(feature = "parallel"))]
-            serve,
+            serve: Arc::new(serve),
+        }
+    }
+
+    /// Starts the thread, on the first request: many workers are never asked.
+    fn start(&self) {
+        let shared = self.shared.clone();
+        let serve = self.serve.clone();
+        let run = move || {
+            while !shared.state().closed {
+                serve_once(&shared, &serve);
+            }
+        };
+        // Before the thread runs: it reads this when it waits.
+        self.shared.place.store(THREAD, Ordering::Release);
+        if spawn(self.shared.name, Box::new(run)).is_err() {
+            self.shared.place.store(INLINE, Ordering::Release);
         }
     }
 
@@ -122,8 +133,13 @@ impl<In: Send + 'static, Out: Send + 'static> Latest<In, Out> {
         state.busy = true;
         drop(state);
         self.shared.news.notify_one();
-        #[cfg(not(feature = "parallel"))]
-        serve_once(&self.shared, &self.serve);
+
+        if self.shared.place.load(Ordering::Acquire) == NEW {
+            self.start();
+        }
+        if self.shared.place.load(Ordering::Acquire) == INLINE {
+            serve_once(&self.shared, &self.serve);
+        }
     }
 
     /// The newest result, once.
@@ -187,7 +203,7 @@ fn next<In, Out>(shared: &Shared<In, Out>) -> Option<In> {
         }
 
         state.busy = false;
-        if cfg!(not(feature = "parallel")) {
+        if shared.place.load(Ordering::Acquire) == INLINE {
             return None;
         }
 

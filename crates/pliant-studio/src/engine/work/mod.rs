@@ -1,8 +1,9 @@
 //! Background work: workers that serve the newest request, and long tasks that can be cancelled.
 //!
-//! Nothing here blocks the caller. Without the `parallel` feature, as in a browser without threads,
-//! the work is done at the call.
+//! Nothing here blocks the caller. Where no thread can be started, as in a browser that shares no
+//! memory, the work is done at the call.
 
+pub mod host;
 mod latest;
 mod task;
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pliant::mesh::Progress;
 
+use super::host::spawn;
 use super::latest::Wake;
 use super::panic_message;
 
@@ -137,15 +138,9 @@ impl<T: Send + 'static> Task<T> {
             watching.end();
         };
 
-        #[cfg(feature = "parallel")]
-        if let Err(error) = std::thread::Builder::new().name("task".into()).spawn(run) {
-            *result.lock().unwrap_or_else(PoisonError::into_inner) =
-                Some(Err(format!("The thread could not be started: {error}.")));
-            watch.over.store(true, Ordering::Release);
+        if let Err(job) = spawn("task", Box::new(run)) {
+            job();
         }
-
-        #[cfg(not(feature = "parallel"))]
-        run();
         Self { watch, result }
     }
 

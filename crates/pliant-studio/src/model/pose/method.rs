@@ -1,5 +1,7 @@
 //! The solver that turns pins into weights, as the document stores it.
 
+use std::sync::Arc;
+
 use pliant::rig::{
     Bounded, Hybrid, Localized, PoseSolver, PseudoInverse, Range, Rig, SliderPairs, Tikhonov,
     Transpose, Units,
@@ -128,7 +130,7 @@ impl Method {
 
     /// The solver for a rig, where some vertices should stay: bounded drags do not move them.
     #[must_use]
-    pub fn solver(&self, rig: &Rig, held: &[u32]) -> Box<dyn PoseSolver> {
+    pub fn solver(&self, rig: &Rig, held: &[u32]) -> Arc<dyn PoseSolver> {
         let units = if self.scene_units {
             Units::Scene
         } else {
@@ -142,18 +144,18 @@ impl Method {
         };
 
         match self.kind {
-            MethodKind::PseudoInverse => Box::new(PseudoInverse),
-            MethodKind::Tikhonov => Box::new(tikhonov),
-            MethodKind::Localized => Box::new(Localized {
+            MethodKind::PseudoInverse => Arc::new(PseudoInverse),
+            MethodKind::Tikhonov => Arc::new(tikhonov),
+            MethodKind::Localized => Arc::new(Localized {
                 tikhonov,
                 outer_radius: self.radius,
             }),
-            MethodKind::Transpose => Box::new(Transpose { units }),
-            MethodKind::Hybrid => Box::new(Hybrid {
+            MethodKind::Transpose => Arc::new(Transpose { units }),
+            MethodKind::Hybrid => Arc::new(Hybrid {
                 gamma: self.gamma,
                 units,
             }),
-            MethodKind::Bounded => Box::new(self.bounded(rig).with_protected(held.to_vec())),
+            MethodKind::Bounded => Arc::new(self.bounded(rig).with_protected(held.to_vec())),
         }
     }
 

@@ -257,12 +257,21 @@ impl Document {
         }
     }
 
-    /// Whether both hold the same work, at whichever frame they are shown.
+    /// Whether both hold the same work, at whichever frame they are shown. A model that an example
+    /// trains by itself is no work.
     #[must_use]
     pub fn same_work(&self, other: &Self) -> bool {
-        self == other
-            || (self.timeline.shown_frame != other.timeline.shown_frame
-                && self.at_start() == other.at_start())
+        let begun = |document: &Self| {
+            let mut begun = document.at_start();
+            let learn = &mut begun.learn;
+            let recipe = &learn.recipe;
+            let alone = learn.trains_itself;
+            learn
+                .trained
+                .take_if(|trained| alone && trained.of == *recipe);
+            begun
+        };
+        self == other || begun(self) == begun(other)
     }
 
     /// The document at frame 0; as it is where the user moved keyed sliders off their curves, which

@@ -3,6 +3,7 @@
 mod clipboard;
 mod keys;
 mod takes;
+mod weight_take;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,7 @@ pub use clipboard::{copied, pasted};
 pub use keys::{
     KeyAt, Keys, Picked, changed_sliders, eased, key_at, moved, picked_frames, without,
 };
+pub use weight_take::WeightFrames;
 
 /// What happens over time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,6 +65,8 @@ pub enum TakeFrames {
     Clip(Locator),
     /// Made here: positions as a NumPy array of `f32`, frames × vertices × 3.
     Made(Blob),
+    /// A recorded or imported performance: weights of sliders.
+    Weights(WeightFrames),
 }
 
 impl Default for Timeline {
@@ -140,6 +144,7 @@ impl Take {
     pub fn blob_mut(&mut self) -> Option<&mut Blob> {
         match &mut self.frames {
             TakeFrames::Made(blob) => Some(blob),
+            TakeFrames::Weights(weights) => Some(&mut weights.frames),
             TakeFrames::Clip(_) => None,
         }
     }

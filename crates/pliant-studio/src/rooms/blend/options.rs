@@ -1,11 +1,11 @@
 //! Contact, material and solver settings of a blend.
 
-use eframe::egui::{ComboBox, DragValue, Slider, Ui};
+use eframe::egui::{DragValue, Slider, Ui};
 use pliant::physics::Cage as PhysicsCage;
 
 use crate::engine::context::Cx;
 use crate::model::blend::{Body, Cage, Setup, Solver};
-use crate::widgets::field::ChoiceField;
+use crate::widgets::field::{ChoiceField, LeftLabel as _, labelled_ui, list_ui};
 
 /// Friction and contact.
 pub(super) fn contact_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
@@ -15,7 +15,7 @@ pub(super) fn contact_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     ui.add_enabled_ui(obstructed, |ui| {
         let slider = Slider::new(&mut setup.friction, 0.0..=1.0)
             .fixed_decimals(2)
-            .text("Friction");
+            .left_label("Friction");
         ui.add(slider)
             .on_hover_text("Friction between the shape and obstacles")
             .on_disabled_hover_text("Add an obstacle first");
@@ -98,39 +98,32 @@ fn cage_ui(ui: &mut Ui, setup: &mut Setup) {
         Cage::Off => "Never",
         Cage::Vertices(_) => "Always",
     };
-    ui.horizontal(|ui| {
-        ComboBox::from_label("Cage")
-            .selected_text(text)
-            .show_ui(ui, |ui| {
-                let hint = format!(
-                    "For meshes with {} or more vertices",
-                    PhysicsCage::CAGE_THRESHOLD
-                );
-                ui.selectable_value(&mut setup.cage, Cage::Auto, "For large meshes")
-                    .on_hover_text(hint);
-                ui.selectable_value(&mut setup.cage, Cage::Off, "Never")
-                    .on_hover_text("Solve for every vertex");
+    list_ui(ui, "Cage", text, |ui| {
+        let hint = format!(
+            "For meshes with {} or more vertices",
+            PhysicsCage::CAGE_THRESHOLD
+        );
+        ui.selectable_value(&mut setup.cage, Cage::Auto, "For large meshes")
+            .on_hover_text(hint);
+        ui.selectable_value(&mut setup.cage, Cage::Off, "Never")
+            .on_hover_text("Solve for every vertex");
 
-                // Choosing Always again keeps the number of vertices.
-                let some = if matches!(setup.cage, Cage::Vertices(_)) {
-                    setup.cage
-                } else {
-                    Cage::Vertices(1500)
-                };
+        // Choosing Always again keeps the number of vertices.
+        let some = if matches!(setup.cage, Cage::Vertices(_)) {
+            setup.cage
+        } else {
+            Cage::Vertices(1500)
+        };
 
-                ui.selectable_value(&mut setup.cage, some, "Always")
-                    .on_hover_text("Faster, with fewer creases");
-            });
-        if let Cage::Vertices(vertices) = &mut setup.cage {
-            ui.add(
-                DragValue::new(vertices)
-                    .range(4..=100_000)
-                    .speed(10)
-                    .suffix(" vertices"),
-            )
-            .on_hover_text("Number of solved vertices; the others follow");
-        }
+        ui.selectable_value(&mut setup.cage, some, "Always")
+            .on_hover_text("Faster, with fewer creases");
     });
+    if let Cage::Vertices(vertices) = &mut setup.cage {
+        labelled_ui(ui, "Vertices", |ui| {
+            ui.add(DragValue::new(vertices).range(4..=100_000).speed(10))
+        })
+        .on_hover_text("Number of solved vertices; the others follow");
+    }
 }
 
 fn body_label(body: Body) -> &'static str {

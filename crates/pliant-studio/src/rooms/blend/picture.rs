@@ -196,7 +196,7 @@ impl Picture {
                 };
 
                 let paint = if take.is_some() {
-                    Paint::Plain(Model::CLAY)
+                    Paint::Own
                 } else {
                     own.clone()
                 };
@@ -267,7 +267,7 @@ impl Picture {
                 [&blend_result.linear, &blend_result.physical]
                     .map(|side| strain_paint(side, self.scale.range()))
             }
-            Tool::Select | Tool::Anchor => [const { Paint::Plain(Model::CLAY) }; 2],
+            Tool::Select | Tool::Anchor => [const { Paint::Own }; 2],
         }
     }
 
@@ -346,7 +346,7 @@ fn play(
 }
 
 fn fixed_paint(fixed: &[u32], count: usize) -> Paint {
-    let mut colors = vec![Srgba::CLAY; count];
+    let mut colors = vec![Srgba::CLEAR; count];
     for &vertex in fixed {
         if let Some(color) = colors.get_mut(vertex as usize) {
             *color = FIXED;

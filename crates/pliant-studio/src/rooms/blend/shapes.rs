@@ -1,6 +1,6 @@
 //! The shapes of a blend and their weights.
 
-use eframe::egui::{Button, ComboBox, DragValue, Slider, Ui};
+use eframe::egui::{Button, DragValue, Slider, Ui};
 
 use super::triangle::{triangle_ui, with_weight};
 use crate::engine::blend::arrivals::{ALL_SHAPES, ONE_SHAPE};
@@ -10,6 +10,8 @@ use crate::engine::context::Cx;
 use crate::engine::file_request::FileRequest;
 use crate::engine::library::AssetState;
 use crate::model::blend::{Setup, ShapeMark};
+use crate::widgets::field::LeftLabel as _;
+use crate::widgets::field::list_ui;
 use crate::widgets::{AssetField, asset_field_ui, asset_kinds};
 
 /// What shapes are called in lists.
@@ -180,31 +182,29 @@ fn shape_ui(
 ) {
     let letter = LETTERS[k];
     let targets = targets_of(cx, shape);
-    ComboBox::from_label(format!("Shape {letter}"))
-        .selected_text(shape.name())
-        .width(160.0)
-        .show_ui(ui, |ui| {
-            // A shape without a target is the mesh itself.
-            let still = if shape.asset.is_empty() {
-                "Neutral"
-            } else {
-                "As in the file"
-            };
+    let chosen = shape.name().to_owned();
+    list_ui(ui, &format!("Shape {letter}"), chosen, |ui| {
+        // A shape without a target is the mesh itself.
+        let still = if shape.asset.is_empty() {
+            "Neutral"
+        } else {
+            "As in the file"
+        };
 
-            ui.selectable_value(&mut shape.target, String::new(), still);
-            for target in targets {
-                ui.selectable_value(&mut shape.target, target.clone(), target);
-            }
+        ui.selectable_value(&mut shape.target, String::new(), still);
+        for target in targets {
+            ui.selectable_value(&mut shape.target, target.clone(), target);
+        }
 
-            ui.separator();
-            if shape.asset.is_empty() {
-                if ui.button("From a file …").clicked() {
-                    *shape = ShapeMark::asset(BUILT_IN[0]);
-                }
-            } else if ui.button("From the character").clicked() {
-                *shape = ShapeMark::neutral();
+        ui.separator();
+        if shape.asset.is_empty() {
+            if ui.button("From a file …").clicked() {
+                *shape = ShapeMark::asset(BUILT_IN[0]);
             }
-        });
+        } else if ui.button("From the character").clicked() {
+            *shape = ShapeMark::neutral();
+        }
+    });
 
     if !shape.asset.is_empty() {
         file_ui(ui, cx, k, typed, shape);
@@ -304,11 +304,10 @@ pub(super) fn weights_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
 
 fn slider_ui(ui: &mut Ui, setup: &Setup, b: f64) -> Option<Vec<f64>> {
     let mut percent = 100.0 * b;
-    ui.spacing_mut().slider_width = (ui.available_width() - 110.0).max(80.0);
     let slider = Slider::new(&mut percent, 0.0..=100.0)
         .suffix(" %")
         .fixed_decimals(0)
-        .text("Weight");
+        .left_label("Weight");
 
     let moved = ui
         .add(slider)

@@ -1,9 +1,10 @@
 //! The range of the strain colours: a chosen value, or an automatic one that is constant during a
 //! drag.
 
-use eframe::egui::{ComboBox, Ui};
+use eframe::egui::Ui;
 
 use crate::engine::blend::equilibrium::{BlendResult, BlendSide};
+use crate::widgets::field::list_ui;
 
 /// Ends of the colours in percent that are offered, and among which an automatic one is found.
 const ENDS: [f32; 6] = [2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
@@ -25,15 +26,13 @@ impl StrainScale {
         self.held = ui.input(|input| input.pointer.any_down());
         let text =
             |end: Option<f32>| end.map_or_else(|| "Auto".to_owned(), |end| format!("± {end} %"));
-        let list = ComboBox::from_label("Strain scale")
-            .selected_text(text(self.chosen))
-            .show_ui(ui, |ui| {
-                for end in std::iter::once(None).chain(ENDS.map(Some)) {
-                    ui.selectable_value(&mut self.chosen, end, text(end));
-                }
-            });
+        let list = list_ui(ui, "Strain scale", text(self.chosen), |ui| {
+            for end in std::iter::once(None).chain(ENDS.map(Some)) {
+                ui.selectable_value(&mut self.chosen, end, text(end));
+            }
+        });
 
-        list.response.on_hover_text(
+        list.on_hover_text(
             "The strain of the darkest red and blue; Auto adapts when the mouse button is released",
         );
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use eframe::egui::{self, ComboBox, DragValue, Slider, Ui};
+use eframe::egui::{self, DragValue, Slider, Ui};
 use pliant::learn::{LearnOptions, Method};
 use pliant::recipes::SkeletonFile;
 
@@ -14,6 +14,8 @@ use crate::engine::learn::capture::{CaptureReader, take_of};
 use crate::engine::work::Task;
 use crate::model::learn::{Capture, Details, DrivenBy, HoldMode, hand_skeleton};
 use crate::model::names::shown;
+use crate::widgets::field::LeftLabel as _;
+use crate::widgets::field::{labelled_ui, list_ui};
 use crate::widgets::{AssetField, asset_field_ui, asset_kinds, kinds_of};
 
 /// A file with captured points.
@@ -268,7 +270,7 @@ fn driven_by_ui(ui: &mut Ui, driving: &DriveTool, cx: &mut Cx<'_>) {
 fn preparation_ui(capture: &mut Capture, ui: &mut Ui) {
     let scale = Slider::new(&mut capture.scale, 0.001..=1000.0)
         .logarithmic(true)
-        .text("Scale");
+        .left_label("Scale");
     ui.add(scale)
         .on_hover_text("Length of one unit of the capture, in units of the model");
 
@@ -281,7 +283,7 @@ fn preparation_ui(capture: &mut Capture, ui: &mut Ui) {
             .on_hover_text("Axes of the capture that become the model's x, y and z, such as xz-y");
     });
 
-    ui.add(Slider::new(&mut capture.smooth_frames, 0.0..=10.0).text("Smooth frames"));
+    ui.add(Slider::new(&mut capture.smooth_frames, 0.0..=10.0).left_label("Smooth frames"));
     ui.checkbox(&mut capture.aligned, "Keep in place")
         .on_hover_text("Remove the root motion");
 }
@@ -295,7 +297,7 @@ fn reach_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let slider = Slider::new(&mut percent, 0.0..=100.0)
         .suffix(" %")
         .fixed_decimals(0)
-        .text("Reach");
+        .left_label("Reach");
 
     if ui
         .add(slider)
@@ -311,8 +313,8 @@ fn secondary_motion_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     let mut hertz = drive.swing_hertz;
     let mut damping = drive.swing_damping;
     let slider = Slider::new(&mut hertz, 0.0..=8.0)
-        .text("Secondary motion")
-        .suffix(" Hz");
+        .suffix(" Hz")
+        .left_label("Secondary motion");
     let mut changed = ui
         .add(slider)
         .on_hover_text("Frequency of the oscillation that follows the motion, in hertz; 0 for none")
@@ -320,7 +322,7 @@ fn secondary_motion_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
 
     if hertz > 0.0 {
         changed |= ui
-            .add(Slider::new(&mut damping, 0.0..=1.0).text("Damping"))
+            .add(Slider::new(&mut damping, 0.0..=1.0).left_label("Damping"))
             .changed();
     }
 
@@ -411,29 +413,26 @@ fn hold_ui(ui: &mut Ui, hold: &mut HoldMode) {
         HoldMode::Soft(_) => "Loosely",
     };
 
-    ComboBox::from_label("Follow points")
-        .selected_text(label(*hold))
-        .show_ui(ui, |ui| {
-            // Choosing Loosely again keeps its weight.
-            let soft = if let HoldMode::Soft(beta) = *hold {
-                beta
-            } else {
-                0.1 * LearnOptions::KEYFRAME_BETA
-            };
-            for (choice, hint) in [
-                (HoldMode::Learned, "As the model was trained"),
-                (HoldMode::Hard, "Control points are interpolated exactly"),
-                (HoldMode::Soft(soft), "For noisy markers"),
-            ] {
-                ui.selectable_value(hold, choice, label(choice))
-                    .on_hover_text(hint);
-            }
-        });
+    list_ui(ui, "Follow points", label(*hold), |ui| {
+        // Choosing Loosely again keeps its weight.
+        let soft = if let HoldMode::Soft(beta) = *hold {
+            beta
+        } else {
+            0.1 * LearnOptions::KEYFRAME_BETA
+        };
+        for (choice, hint) in [
+            (HoldMode::Learned, "As the model was trained"),
+            (HoldMode::Hard, "Control points are interpolated exactly"),
+            (HoldMode::Soft(soft), "For noisy markers"),
+        ] {
+            ui.selectable_value(hold, choice, label(choice))
+                .on_hover_text(hint);
+        }
+    });
 
     if let HoldMode::Soft(beta) = hold {
-        ui.horizontal(|ui| {
-            ui.add(DragValue::new(beta).range(1e-3..=1e3).speed(0.05));
-            ui.label("Weight of the points");
+        labelled_ui(ui, "Point weight", |ui| {
+            ui.add(DragValue::new(beta).range(1e-3..=1e3).speed(0.05))
         });
     }
 }

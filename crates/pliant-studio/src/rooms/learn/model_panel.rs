@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use eframe::egui::{
-    self, Align2, ComboBox, CornerRadius, DragValue, FontId, Rect, Sense, Ui, pos2, vec2,
-};
+use eframe::egui::{self, Align2, CornerRadius, DragValue, FontId, Rect, Sense, Ui, pos2, vec2};
 use pliant::learn::{ControlPoints, Method};
 
 use crate::engine::command::{Command, RoomFileRequest};
@@ -14,7 +12,7 @@ use crate::engine::learn::pose_cache::PoseCache;
 use crate::engine::learn::training::TrainingTasks;
 use crate::model::document::Locator;
 use crate::model::learn::{Details, PoseId, Trained, TrainingSettings, Validation};
-use crate::widgets::field::ChoiceField;
+use crate::widgets::field::{ChoiceField, list_ui};
 use crate::widgets::{AssetField, asset_field_ui, asset_kinds, kinds_of};
 
 /// A model that was trained elsewhere.
@@ -103,32 +101,27 @@ impl ModelPanel {
             Details::None | Details::Smoothing => String::new(),
         };
 
-        ComboBox::from_label("Details")
-            .selected_text(name(&recipe.details))
-            .show_ui(ui, |ui| {
-                let none = ui.selectable_value(&mut recipe.details, Details::None, "None");
-                let smoothing = ui.selectable_value(
-                    &mut recipe.details,
-                    Details::Smoothing,
-                    "From the examples",
-                );
+        list_ui(ui, "Details", name(&recipe.details), |ui| {
+            let none = ui.selectable_value(&mut recipe.details, Details::None, "None");
+            let smoothing =
+                ui.selectable_value(&mut recipe.details, Details::Smoothing, "From the examples");
 
-                let smoothing = smoothing.on_hover_text(
-                    "The detail is the difference between the examples and their smoothed versions",
-                );
-                if none.clicked() || smoothing.clicked() {
-                    self.details = None;
-                }
+            let smoothing = smoothing.on_hover_text(
+                "The detail is the difference between the examples and their smoothed versions",
+            );
+            if none.clicked() || smoothing.clicked() {
+                self.details = None;
+            }
 
-                let typed = self.details.is_some() || matches!(recipe.details, Details::Asset(_));
-                if ui
-                    .selectable_label(typed, "From a file")
-                    .on_hover_text("The same poses, sculpted or scanned")
-                    .clicked()
-                {
-                    self.details = Some(file.clone());
-                }
-            });
+            let typed = self.details.is_some() || matches!(recipe.details, Details::Asset(_));
+            if ui
+                .selectable_label(typed, "From a file")
+                .on_hover_text("The same poses, sculpted or scanned")
+                .clicked()
+            {
+                self.details = Some(file.clone());
+            }
+        });
 
         if recipe.details != Details::Asset(file.clone()) && self.details.is_none() {
             return;

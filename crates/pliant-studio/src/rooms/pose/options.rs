@@ -8,7 +8,7 @@ use crate::engine::character::{Drag, DragInput};
 use crate::engine::command::{Command, Notice};
 use crate::engine::context::Cx;
 use crate::model::pose::{Ends, HeatKind, Method, MethodKind, Setup};
-use crate::widgets::field::{ChoiceField, named, no_hint};
+use crate::widgets::field::{ChoiceField, LeftLabel as _, list_ui, named, no_hint};
 
 impl HeatKind {
     const ALL: [Self; 4] = [
@@ -106,30 +106,28 @@ impl PoseRoom {
         let before = cx.document.pose.compared;
         let mut compared = before;
         let text = compared.map_or("Nothing", |method| method.kind.label());
-        let list = egui::ComboBox::from_label("Compare with")
-            .selected_text(text)
-            .show_ui(ui, |ui| {
-                ui.selectable_value(&mut compared, None, "Nothing");
-                for kind in MethodKind::ALL
-                    .into_iter()
-                    // A method is not compared with itself.
-                    .filter(|kind| *kind != cx.document.pose.method.kind)
+        let list = list_ui(ui, "Compare with", text, |ui| {
+            ui.selectable_value(&mut compared, None, "Nothing");
+            for kind in MethodKind::ALL
+                .into_iter()
+                // A method is not compared with itself.
+                .filter(|kind| *kind != cx.document.pose.method.kind)
+            {
+                let chosen = compared.is_some_and(|method| method.kind == kind);
+                if ui
+                    .selectable_label(chosen, kind.label())
+                    .on_hover_text(kind.hint())
+                    .clicked()
                 {
-                    let chosen = compared.is_some_and(|method| method.kind == kind);
-                    if ui
-                        .selectable_label(chosen, kind.label())
-                        .on_hover_text(kind.hint())
-                        .clicked()
-                    {
-                        compared = Some(Method {
-                            kind,
-                            ..compared.unwrap_or_default()
-                        });
-                    }
+                    compared = Some(Method {
+                        kind,
+                        ..compared.unwrap_or_default()
+                    });
                 }
-            });
+            }
+        });
 
-        list.response.on_hover_text(
+        list.on_hover_text(
             "Solve the same pins with another method; hold ` to show only that result",
         );
         if let Some(method) = &mut compared {
@@ -245,7 +243,7 @@ fn method_options_ui(ui: &mut Ui, id: &str, method: &mut Method) {
             let sparsity = Slider::new(&mut method.sparsity, 0.0..=0.05)
                 .logarithmic(true)
                 .smallest_positive(1e-5)
-                .text("Sparsity");
+                .left_label("Sparsity");
 
             ui.add(sparsity).on_hover_text(
                 "Penalty for each moved slider; 0 spreads a drag over all useful sliders",
@@ -254,7 +252,7 @@ fn method_options_ui(ui: &mut Ui, id: &str, method: &mut Method) {
             let damping = Slider::new(&mut method.damping, 0.0..=1.0)
                 .logarithmic(true)
                 .smallest_positive(1e-5)
-                .text("Damping");
+                .left_label("Damping");
 
             ui.add(damping)
                 .on_hover_text("Penalty for moved surface; 0 follows exactly, 1 follows weakly");
@@ -275,7 +273,7 @@ fn method_options_ui(ui: &mut Ui, id: &str, method: &mut Method) {
                 let alpha = Slider::new(&mut method.alpha, 0.0..=1.0)
                     .logarithmic(true)
                     .smallest_positive(1e-8)
-                    .text("Alpha");
+                    .left_label("Alpha");
                 ui.add(alpha).on_hover_text("Penalty on squared weights");
             }
 
@@ -387,9 +385,9 @@ fn line_options_ui(ui: &mut Ui, tool: Tool, cx: &mut Cx<'_>) {
     let mut lines = cx.document.pose.lines;
     if tool == Tool::Stroke {
         ui.strong("Stroke");
-        ui.add(Slider::new(&mut lines.middle, 0.0..=2.0).text("Middle"))
+        ui.add(Slider::new(&mut lines.middle, 0.0..=2.0).left_label("Middle"))
             .on_hover_text("Scale of the displacement at the middle of a stroke");
-        ui.add(Slider::new(&mut lines.sides, 0.0..=2.0).text("Ends"))
+        ui.add(Slider::new(&mut lines.sides, 0.0..=2.0).left_label("Ends"))
             .on_hover_text("Scale of the displacement at the ends of a stroke");
         ChoiceField {
             name: "End direction",

@@ -150,7 +150,7 @@ impl PoseRoom {
 
             // A free pin keeps a goal only if no slider reaches it.
             if mark.goal.is_some() && !mark.held {
-                ui.weak("short").on_hover_text(
+                ui.weak("out of reach").on_hover_text(
                     "No slider reaches the goal; the residual layer can close the gap",
                 );
             }

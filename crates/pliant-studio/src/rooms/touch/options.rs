@@ -5,7 +5,7 @@ use pliant::physics::SoftMaterial;
 
 use crate::engine::context::Cx;
 use crate::model::touch::{Method, Preset, Setup, Simulation, SkinColoring, leave_baked};
-use crate::widgets::field::{ChoiceField, slider};
+use crate::widgets::field::{ChoiceField, LeftLabel as _, list_ui, slider};
 
 /// All options of the document.
 pub(super) fn options_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
@@ -66,10 +66,10 @@ fn material_ui(ui: &mut Ui, material: &mut SoftMaterial) {
         slider(&mut material.frequency_hz, 1.0..=20.0)
             .logarithmic(true)
             .suffix(" Hz")
-            .text("Stiffness"),
+            .left_label("Stiffness"),
     )
     .on_hover_text("Natural frequency: jelly 2.5, cheek 5, forehead 10");
-    ui.add(slider(&mut material.damping_ratio, 0.0..=1.5).text("Damping"))
+    ui.add(slider(&mut material.damping_ratio, 0.0..=1.5).left_label("Damping"))
         .on_hover_text("Damping ratio: 0 is undamped, 1 is critically damped");
 
     ui.collapsing("More about the material", |ui| {
@@ -79,37 +79,35 @@ fn material_ui(ui: &mut Ui, material: &mut SoftMaterial) {
 
 fn preset_ui(ui: &mut Ui, material: &mut SoftMaterial) {
     let preset = Preset::of(material);
-    egui::ComboBox::from_label("Preset")
-        .selected_text(preset.map_or("Custom", Preset::label))
-        .show_ui(ui, |ui| {
-            for one in Preset::ALL {
-                if ui
-                    .selectable_label(preset == Some(one), one.label())
-                    .clicked()
-                {
-                    *material = one.material();
-                }
+    list_ui(ui, "Preset", preset.map_or("Custom", Preset::label), |ui| {
+        for one in Preset::ALL {
+            if ui
+                .selectable_label(preset == Some(one), one.label())
+                .clicked()
+            {
+                *material = one.material();
             }
-        });
+        }
+    });
 }
 
 /// Rarely used properties of the skin.
 fn more_material_ui(ui: &mut Ui, material: &mut SoftMaterial) {
     let slider = |value, range| slider(value, range).max_decimals(2);
-    ui.add(slider(&mut material.volume, 0.0..=6.0).text("Bulge"))
+    ui.add(slider(&mut material.volume, 0.0..=6.0).left_label("Bulge"))
         .on_hover_text("Stiffness of the volume");
-    ui.add(slider(&mut material.depth, 0.02..=1.0).text("Thickness"))
+    ui.add(slider(&mut material.depth, 0.02..=1.0).left_label("Thickness"))
         .on_hover_text("Depth of the soft layer, relative to the patch radius");
-    ui.add(slider(&mut material.spread, 0.0..=1.0).text("Spread"))
+    ui.add(slider(&mut material.spread, 0.0..=1.0).left_label("Spread"))
         .on_hover_text("Reach of a tangential drag, relative to the patch radius");
-    ui.add(slider(&mut material.roundness, 0.0..=0.6).text("Roundness"))
+    ui.add(slider(&mut material.roundness, 0.0..=0.6).left_label("Roundness"))
         .on_hover_text("Width of creases, relative to the patch radius");
-    ui.add(slider(&mut material.shear, 0.0..=2.0).text("Shear"))
+    ui.add(slider(&mut material.shear, 0.0..=2.0).left_label("Shear"))
         .on_hover_text("Resistance of triangles to shear");
 
-    ui.add(slider(&mut material.area, 0.0..=2.0).text("Area"))
+    ui.add(slider(&mut material.area, 0.0..=2.0).left_label("Area"))
         .on_hover_text("Resistance of triangles to a change of area");
-    ui.add(slider(&mut material.strain_limit, 0.05..=2.0).text("Stretch limit"))
+    ui.add(slider(&mut material.strain_limit, 0.05..=2.0).left_label("Stretch limit"))
         .on_hover_text("Largest strain: leather 0.1, skin 0.75");
 }
 
@@ -127,7 +125,7 @@ fn simulation_ui(ui: &mut Ui, setup: &mut Setup) {
     ui.add(
         slider(&mut simulation.gravity, 0.0..=2000.0)
             .max_decimals(0)
-            .text("Gravity"),
+            .left_label("Gravity"),
     )
     .on_hover_text(
         "Downward acceleration in asset units per second squared: 981 if a unit is a centimetre",
@@ -139,7 +137,7 @@ fn simulation_ui(ui: &mut Ui, setup: &mut Setup) {
         xpbd,
         slider(&mut simulation.inertia, 0.0..=2.0)
             .max_decimals(2)
-            .text("Inertia"),
+            .left_label("Inertia"),
     )
     .on_hover_text("How much the skin lags behind the animation")
     .on_disabled_hover_text("The Verlet method does not support this");
@@ -168,7 +166,7 @@ fn substeps_ui(ui: &mut Ui, simulation: &mut Simulation) {
     }
 
     if let Some(substeps) = &mut simulation.substeps {
-        ui.add(slider(substeps, 1..=120).text("Substeps"))
+        ui.add(slider(substeps, 1..=120).left_label("Substeps"))
             .on_hover_text("Fewer substeps are faster and make the skin softer");
     }
 }
@@ -177,14 +175,14 @@ fn verlet_ui(ui: &mut Ui, simulation: &mut Simulation) {
     ui.add(
         slider(&mut simulation.verlet_damping, 0.0..=1.0)
             .max_decimals(2)
-            .text("Velocity damping"),
+            .left_label("Velocity damping"),
     )
     .on_hover_text("Fraction of the velocity that is lost in each frame");
 
     ui.add(
         slider(&mut simulation.verlet_bend, 0.0..=1.0)
             .max_decimals(2)
-            .text("Bend stiffness"),
+            .left_label("Bend stiffness"),
     );
-    ui.add(slider(&mut simulation.verlet_iterations, 1..=30).text("Iterations"));
+    ui.add(slider(&mut simulation.verlet_iterations, 1..=30).left_label("Iterations"));
 }

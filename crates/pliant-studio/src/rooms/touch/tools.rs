@@ -11,7 +11,7 @@ use crate::model::touch::{
     ColliderSetup, Form, Method, Patch, Setup, VertexPull, leave_baked, playing_baked,
 };
 use crate::view::DragDirection;
-use crate::widgets::field::{ChoiceField, no_hint, slider};
+use crate::widgets::field::{ChoiceField, LeftLabel as _, no_hint, slider};
 
 /// The colour of what presses.
 pub(super) const SOLID_COLOR: Color32 = Color32::from_rgb(205, 72, 56);
@@ -300,8 +300,8 @@ impl TouchRoom {
             ),
             (
                 "Contacts",
-                report.contacts.to_string(),
-                "Vertices in contact with the collider",
+                (report.contacts + report.face_contacts).to_string(),
+                "Vertices and faces in contact with the collider",
             ),
             (
                 "Displacement",
@@ -372,14 +372,14 @@ fn solid_ui(ui: &mut Ui, posed: &PosedCharacter, cx: &mut Cx<'_>) {
 
     size_ui(ui, &mut setup, posed);
     if setup.solid.form.is_long() {
-        ui.add(slider(&mut setup.solid.slenderness, 1.0..=8.0).text("Length"))
+        ui.add(slider(&mut setup.solid.slenderness, 1.0..=8.0).left_label("Length"))
             .on_hover_text("Length over thickness");
         ui.checkbox(&mut setup.solid.upright, "Perpendicular to the skin");
     }
 
     // The Verlet method ignores friction.
     let has_friction = setup.simulation.method == Method::Xpbd;
-    let friction = slider(&mut setup.solid.friction, 0.0..=1.5).text("Friction");
+    let friction = slider(&mut setup.solid.friction, 0.0..=1.5).left_label("Friction");
     ui.add_enabled(has_friction, friction)
         .on_hover_text("0 slides freely, 1 drags the skin along")
         .on_disabled_hover_text("The Verlet method does not support this");
@@ -408,7 +408,7 @@ fn size_ui(ui: &mut Ui, setup: &mut Setup, posed: &PosedCharacter) {
     let size = slider(&mut radius, 0.01 * most..=most)
         .logarithmic(true)
         .max_decimals(3)
-        .text("Size");
+        .left_label("Size");
     if ui.add(size).changed() {
         setup.solid.radius = Some(radius);
     }
@@ -416,7 +416,7 @@ fn size_ui(ui: &mut Ui, setup: &mut Setup, posed: &PosedCharacter) {
     let mut depth = setup.solid.depth;
     let field = slider(&mut depth, 0.0..=ColliderSetup::MOST_DEPTH)
         .max_decimals(2)
-        .text("Depth");
+        .left_label("Depth");
     let hint = "Depth of a press, relative to the size; the wheel changes it during a press";
     if ui.add(field).on_hover_text(hint).changed() {
         setup.press_to(depth, radius);

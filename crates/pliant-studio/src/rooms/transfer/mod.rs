@@ -366,7 +366,7 @@ pub const SHORTCUTS: &[crate::widgets::ShortcutGroup] = &[(
 )];
 
 const COLORS: [(Colors, &str, &str); 4] = [
-    (Colors::Clay, "Clay", "No colours"),
+    (Colors::Clay, "Materials", "The materials of the meshes"),
     (
         Colors::Flexibility,
         "Flexibility",

@@ -11,6 +11,7 @@ use crate::model::document::Document;
 use crate::model::transfer::{RegionSetup, Setup};
 use crate::rooms::PaneCanvas;
 use crate::view::{Model, rotation_gizmo_ui};
+use crate::widgets::field::LeftLabel as _;
 
 /// Which region is worked on, and how regions are shown.
 #[derive(Debug)]
@@ -207,7 +208,7 @@ impl RegionPanel {
                 Slider::new(angle, -180.0..=180.0)
                     .suffix("°")
                     .step_by(1.0)
-                    .text(format!("Rotation {axis}")),
+                    .left_label(format!("Rotation {axis}")),
             );
         }
 

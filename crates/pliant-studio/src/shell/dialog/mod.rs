@@ -17,12 +17,17 @@ use listing::{Listing, Look, Take, Typed, folder_worker, look};
 use crate::engine::file_request::{DialogAnswer, FileRequest};
 use crate::engine::storage::files::{Files, FolderEntry};
 use crate::engine::storage::places::home;
+use crate::engine::work::host::{Host, host, take_arrived_files};
 use crate::engine::work::{Inbox, Latest, Outbox, Wake};
 use crate::model::names::shown;
 use crate::model::project::absolute;
 
 /// How wide the list of places is, in points.
 const PLACES_WIDTH: f32 = 130.0;
+
+/// What a whole folder is.
+const RIG_FOLDER: &str =
+    "The OBJ files of this folder as one rig: neutral.obj and a target for each other file";
 
 /// A dialog that is open.
 pub struct FileDialog {
@@ -175,6 +180,10 @@ impl FileDialog {
 
     /// The dialog; returns the user's choice, if any.
     pub fn dialog_ui(&mut self, ctx: &egui::Context) -> Option<DialogAnswer> {
+        let arrived = take_arrived_files();
+        if !arrived.is_empty() && !self.request.saves {
+            return Some(self.chosen(arrived));
+        }
         if let Some(answer) = self.fetch() {
             return Some(answer);
         }
@@ -206,6 +215,7 @@ impl FileDialog {
         match modal.inner.or(keys).or(waited) {
             Some(DialogAction::Cancel) => Some(DialogAnswer::Cancelled),
             Some(DialogAction::Accept) => self.accept(),
+            Some(DialogAction::Folder) => Some(self.chosen(vec![self.folder.clone()])),
             Some(DialogAction::Replace) => {
                 self.overwrite.take().map(|path| self.chosen(vec![path]))
             }
@@ -367,10 +377,31 @@ impl FileDialog {
 
         if response.clicked() {
             // Several files can be opened, but only one saved.
-            let adds = !self.request.saves && ui.input(|input| input.modifiers.command);
-            self.pick(entry, adds);
+            let modifiers = ui.input(|input| input.modifiers);
+            if !self.request.saves && modifiers.shift {
+                self.pick_range(k);
+            } else {
+                self.pick(entry, !self.request.saves && modifiers.command);
+            }
         }
         None
+    }
+
+    /// Marks all files from the one that was picked last to row `k`.
+    fn pick_range(&mut self, k: usize) {
+        let shown = self.shown();
+        let last = shown.iter().position(|entry| entry.name == self.name);
+        let from = last.unwrap_or(k);
+        let anchor = self.name.clone();
+        for entry in &shown[from.min(k)..=from.max(k)] {
+            if !entry.folder {
+                self.pick(entry, true);
+            }
+        }
+        // The next range begins at the same file.
+        if last.is_some() {
+            self.name = anchor;
+        }
     }
 
     fn pick(&mut self, entry: &FolderEntry, adds: bool) {
@@ -495,13 +526,41 @@ impl FileDialog {
                     .clicked();
 
                 let cancel = ui.button("Cancel").on_hover_text("Escape").clicked();
+                if let Some(host) = host() {
+                    self.page_buttons_ui(ui, host);
+                }
+                let folder = self.request.takes_folder
+                    && ui
+                        .button("Use this folder")
+                        .on_hover_text(RIG_FOLDER)
+                        .clicked();
                 if cancel {
                     Some(DialogAction::Cancel)
+                } else if folder {
+                    Some(DialogAction::Folder)
                 } else {
                     accept.then_some(DialogAction::Accept)
                 }
             })
             .inner
+        }
+    }
+
+    /// Between the files that the page keeps and those of the computer.
+    fn page_buttons_ui(&self, ui: &mut Ui, host: &Host) {
+        if !self.request.saves && ui.button("From this computer…").clicked() {
+            let kinds = self.request.kinds.get(self.kind);
+            (host.ask_files)(kinds.map_or(&[], |kind| &kind.endings));
+        }
+
+        let marked = self.marked.iter().next();
+        if let Some(name) = marked
+            && ui
+                .button("Download")
+                .on_hover_text("Save a copy on this computer")
+                .clicked()
+        {
+            (host.give_file)(self.folder.join(name));
         }
     }
 
@@ -654,6 +713,7 @@ pub(crate) fn modal_frame(ctx: &egui::Context) -> egui::Frame {
 
 enum DialogAction {
     Accept,
+    Folder,
     Replace,
     Cancel,
 }
@@ -663,6 +723,8 @@ fn list_ui(ui: &mut Ui, label: &str, texts: &[&str], chosen: &mut usize) {
     let list = egui::ComboBox::new(("dialog list", label), "")
         .selected_text(texts[*chosen])
         .show_ui(ui, |ui| {
+            // The press that opens the list also raises the dialog, which would cover it.
+            ui.ctx().move_to_top(ui.layer_id());
             for (k, text) in texts.iter().enumerate() {
                 ui.selectable_value(chosen, k, *text);
             }

@@ -14,6 +14,7 @@ use crate::engine::import::readable_endings;
 use crate::engine::storage::places::{Places, home};
 use crate::engine::storage::preferences::Preferences;
 use crate::engine::work::Task;
+use crate::engine::work::host::{host, take_arrived_files};
 use crate::model::names::shown;
 use crate::model::project::{ENDING, Project, SessionNote, absolute};
 use crate::shell::dialog::FileDialog;
@@ -69,14 +70,7 @@ impl Studio {
         self.fetch_messages(ctx);
         self.filing.record_stable_start(ctx);
 
-        let dropped: Vec<PathBuf> = ctx.input(|input| {
-            input
-                .raw
-                .dropped_files
-                .iter()
-                .map(|file| file.path().to_owned())
-                .collect()
-        });
+        let dropped = self.dropped_files(ctx);
 
         if !dropped.is_empty() {
             self.take_files(dropped, ImportMode::Drop);
@@ -90,6 +84,23 @@ impl Studio {
             ctx.send_viewport_cmd(egui::ViewportCommand::CancelClose);
             self.filing.question = Some(PendingAction::Quit);
         }
+    }
+
+    /// Files that were dropped on the window, or on a page on which no dialog waits for them.
+    fn dropped_files(&self, ctx: &egui::Context) -> Vec<PathBuf> {
+        if host().is_some() {
+            // The page puts files on its disk; those that the window names have no path.
+            return if self.filing.dialog.is_some() {
+                Vec::new()
+            } else {
+                take_arrived_files()
+            };
+        }
+
+        ctx.input(|input| {
+            let dropped = input.raw.dropped_files.iter();
+            dropped.map(|file| file.path().to_owned()).collect()
+        })
     }
 
     /// Dialogs, on top of everything.
@@ -366,6 +377,7 @@ fn request(purpose: &Purpose, name: &str) -> FileRequest {
                 FileKind::new("Meshes, rigs and clips", readable_endings()),
                 all_files(),
             ],
+            takes_folder: true,
             ..FileRequest::default()
         },
         Purpose::Save => FileRequest {
@@ -397,6 +409,7 @@ fn open_request() -> FileRequest {
         title: "Open".into(),
         action: "Open".into(),
         kinds: vec![all, projects(), all_files()],
+        takes_folder: true,
         ..FileRequest::default()
     }
 }

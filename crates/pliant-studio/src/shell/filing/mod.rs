@@ -23,7 +23,7 @@ use crate::engine::command::RoomFileRequest;
 use crate::engine::export::Exportable;
 use crate::engine::import::Import;
 use crate::engine::storage::autosave::{Autosave, Session};
-use crate::engine::storage::files::{Files, NativeFiles};
+use crate::engine::storage::files::{Files, files_of_program};
 use crate::engine::storage::places::Places;
 use crate::engine::storage::preferences::Preferences;
 use crate::engine::storage::project_store::{self, BlobStore, Opened};
@@ -171,7 +171,7 @@ pub(crate) struct Filing {
 impl Filing {
     pub(crate) fn new(document: &Document, wake: Wake) -> Self {
         // Every worker has its own handle to the file system.
-        let files: Arc<dyn Files> = Arc::new(NativeFiles);
+        let files = files_of_program();
         Self {
             places: None,
             path: None,
@@ -256,7 +256,7 @@ impl Filing {
     /// Keeps unsaved work and preferences in the user's folders from now on, and looks for work
     /// that was lost.
     pub(crate) fn begin(&mut self, places: Places, recover: Recover) -> Result<(), String> {
-        let session = Session::begin(&places.state);
+        let session = Session::begin(self.files.clone(), &places.state);
         let state = places.state.clone();
         (self.places, self.recover) = (Some(places), recover);
 
@@ -280,7 +280,7 @@ impl Filing {
             move |_| {
                 // Old files are removed before unsaved work is listed.
                 recovery::sweep(&*files, &state);
-                Ok(recovery::lost_work(&state))
+                Ok(recovery::lost_work(&*files, &state))
             },
         ));
         Ok(())

@@ -93,6 +93,7 @@ impl Studio {
         if let Some(asset) = &found.character {
             self.library.reload(asset);
         }
+        let (has_sliders, takes) = (found.has_sliders, found.takes.len());
         found.apply(&mut document);
 
         // The other rooms do not show the character.
@@ -106,7 +107,14 @@ impl Studio {
             },
         );
 
-        self.notify(Notice::done(format!("Opened {name} as a new project.")));
+        let clips = if has_sliders { takes } else { 0 };
+        self.notify(Notice::done(match clips {
+            0 => format!("Opened {name} as a new project."),
+            1 => format!("Opened {name} as a new project; its clip is in the list of takes."),
+            _ => format!(
+                "Opened {name} as a new project; its {clips} clips are in the list of takes."
+            ),
+        }));
     }
 
     /// Another project replaces this one.
@@ -373,10 +381,12 @@ impl Studio {
             self.library.reload(asset);
         }
 
-        let what = match (&found.character, found.takes.len()) {
-            (Some(asset), _) => shown(Path::new(asset)),
-            (None, 1) => format!("take '{}'", found.takes[0].name),
-            (None, count) => format!("{count} takes"),
+        let what = match (&found.character, &*found.targets, found.takes.len()) {
+            (Some(asset), ..) => shown(Path::new(asset)),
+            (None, [target], 0) => format!("target '{}'", target.name),
+            (None, targets @ [_, ..], _) => format!("{} targets", targets.len()),
+            (None, [], 1) => format!("take '{}'", found.takes[0].name),
+            (None, [], count) => format!("{count} takes"),
         };
         let label = found.label();
         let change = move |document: &mut Document| found.apply(document);

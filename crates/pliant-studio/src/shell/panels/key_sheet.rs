@@ -65,7 +65,8 @@ pub(crate) fn ruler_ui(ui: &mut Ui, cx: &mut Cx<'_>) -> TimeAxis {
     response.widget_info(|| WidgetInfo::slider(true, cx.clock.frame, "Ruler"));
     if let Some(pointer) = response
         .interact_pointer_pos()
-        .filter(|_| response.is_pointer_button_down_on())
+        // A press and a release within one frame are a click.
+        .filter(|_| response.is_pointer_button_down_on() || response.clicked())
     {
         go_to(f64::from(axis.whole_frame_at(pointer.x)), cx);
     }

@@ -3,8 +3,10 @@
 //! - `rig`, `slider_book`, `failed_rig`: the sliders of the character.
 //! - `explain`: the last solve.
 //! - `timeline`, `transport`, `takes`: the timeline and its buttons.
+//! - `capture`: live performances and the cleaning of takes.
 //! - `key_sheet`, `curve_view`: keys as rows and as curves.
 
+mod capture;
 mod curve_view;
 mod explain;
 mod failed_rig;
@@ -15,6 +17,7 @@ mod takes;
 mod timeline;
 mod transport;
 
+pub(crate) use capture::CapturePanel;
 pub use explain::explain_ui;
 pub use failed_rig::failed_rig_ui;
 pub use rig::sliders_ui;

@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use eframe::egui::{ComboBox, Ui};
 
-use crate::engine::command::Notice;
+use crate::engine::command::{Command, Notice};
 use crate::engine::context::Cx;
 use crate::engine::library::LoadedAsset;
-use crate::engine::playback::{TakeSource, clip_keys, clip_weights, find_take};
+use crate::engine::playback::{TakeSource, clip_keys, clip_weights, find_take, take_keys};
 use crate::engine::work::Task;
-use crate::model::timeline::Keys;
+use crate::model::timeline::{Keys, Take};
 
 /// Name of the keys in the list.
 const KEYS: &str = "Keys";
@@ -26,14 +26,32 @@ struct ConvertedKeys {
 }
 
 impl KeyConversion {
-    fn start(&self, file: Arc<LoadedAsset>, clip: usize, cx: &mut Cx<'_>) {
+    fn start_clip(&self, file: Arc<LoadedAsset>, clip: usize, cx: &mut Cx<'_>) {
+        let (count, fps) = {
+            let animation = &file.asset.clips[clip];
+            (animation.frame_count, animation.frames_per_second)
+        };
+        let keys = move |rate: f64| clip_keys(&file.asset, &file.asset.clips[clip], rate);
+        self.start(keys, count.saturating_sub(1) as f64 / fps, cx);
+    }
+
+    fn start_take(&self, take: Take, cx: &mut Cx<'_>) {
+        let secs = f64::from(take.frame_count.saturating_sub(1)) / take.frames_per_second;
+        self.start(move |rate: f64| take_keys(&take, rate), secs, cx);
+    }
+
+    /// Starts to convert what lasts for `secs`.
+    fn start(
+        &self,
+        keys_at_rate: impl FnOnce(f64) -> Option<Keys> + Send + 'static,
+        secs: f64,
+        cx: &mut Cx<'_>,
+    ) {
         let rate = cx.document.timeline.frames_per_second;
         let of = playing_label(cx);
         let task = cx.start("Converting the clip to keys", move |_| {
-            let animation = &file.asset.clips[clip];
-            let secs = animation.frame_count.saturating_sub(1) as f64 / animation.frames_per_second;
-            let keys = clip_keys(&file.asset, animation, rate)
-                .ok_or("The clip moves more than sliders; it stays a take.")?;
+            let keys =
+                keys_at_rate(rate).ok_or("The clip moves more than sliders; it stays a take.")?;
 
             Ok(ConvertedKeys {
                 of,
@@ -81,21 +99,28 @@ pub(crate) fn takes_ui(ui: &mut Ui, keying: &KeyConversion, cx: &mut Cx<'_>) {
 
     chooser_ui(ui, &loaded, cx);
     let library = &mut *cx.library;
-    let Some(TakeSource::Clip(file, clip)) =
-        find_take(cx.document, &loaded, |locator| library.ready(locator))
-    else {
-        return;
+    let edit_ui = |ui: &mut Ui| {
+        ui.button("Edit as keys")
+            .on_hover_text("Convert this clip to keys; they replace the present keys")
+            .clicked()
     };
-
-    let animation = &file.asset.clips[clip];
-    // Only a clip of weights can become keys.
-    if !animation.motions.is_empty() && clip_weights(&file.asset, animation, 0.0).is_some() {
-        let edit = ui
-            .button("Edit as keys")
-            .on_hover_text("Convert this clip to keys; they replace the present keys");
-        if edit.clicked() {
-            keying.start(file, clip, cx);
+    match find_take(cx.document, &loaded, |locator| library.ready(locator)) {
+        // Only a clip of weights can become keys.
+        Some(TakeSource::Clip(file, clip)) => {
+            let animation = &file.asset.clips[clip];
+            let is_weights = !animation.motions.is_empty()
+                && clip_weights(&file.asset, animation, 0.0).is_some();
+            if is_weights && edit_ui(ui) {
+                keying.start_clip(file, clip, cx);
+            }
         }
+        Some(TakeSource::Weights(take, _)) => {
+            let take = take.clone();
+            if edit_ui(ui) {
+                keying.start_take(take, cx);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -131,6 +156,7 @@ fn chooser_ui(ui: &mut Ui, loaded: &LoadedAsset, cx: &mut Cx<'_>) {
     let playing = timeline.playing_take.clone();
     let mut chosen = playing.clone();
     let shown = playing.as_deref().unwrap_or(KEYS);
+    let mut capture = false;
     let list = ComboBox::from_id_salt("take")
         .selected_text(shown)
         .width(110.0)
@@ -141,7 +167,15 @@ fn chooser_ui(ui: &mut Ui, loaded: &LoadedAsset, cx: &mut Cx<'_>) {
                 ui.selectable_value(&mut chosen, Some(name.clone()), name)
                     .on_hover_text(format!("{secs:.1} s"));
             }
+            ui.separator();
+            capture = ui
+                .selectable_label(false, "Capture…")
+                .on_hover_text("Record a live performance, or clean a take")
+                .clicked();
         });
+    if capture {
+        cx.command(Command::ShowCapture);
+    }
 
     list.response
         .on_hover_text("What plays: keys, a take, or a clip of the file")

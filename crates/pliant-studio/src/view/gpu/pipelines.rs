@@ -6,18 +6,20 @@
 use eframe::wgpu;
 
 use super::drawing::{FrameUniforms, ModelUniforms, table_row};
+use super::height_maps::{HEIGHT, HeightMaps};
+use super::materials::PLACE_BYTES;
 use crate::engine::heat::HeatMap;
 
 /// Samples per pixel.
 const SAMPLES: u32 = 4;
 /// The colour format of the textures.
 const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
-const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
+pub(super) const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 /// Entries of a colour map's table.
 const TABLE_ENTRIES: usize = 256;
-/// Bytes from one model's numbers to the next: the least that every graphics card takes as an
+/// Bytes from one model's numbers to the next: a multiple of what every graphics card takes as an
 /// offset.
-pub(super) const MODEL_STRIDE: u64 = 256;
+pub(super) const MODEL_STRIDE: u64 = 512;
 const _: () = assert!(
     size_of::<ModelUniforms>() as u64 <= MODEL_STRIDE,
     "the numbers of a model fit their stride"
@@ -27,11 +29,18 @@ const _: () = assert!(
 pub(super) const VERTEX_BYTES: u64 = 24;
 /// Bytes of a vertex's paint.
 pub(super) const PAINT_BYTES: u64 = 8;
+/// Bytes of a vertex's openness.
+const OPENNESS_BYTES: u64 = 4;
 
 /// All pipelines for one kind of screen.
 pub(super) struct Pipelines {
     pub(super) opaque: wgpu::RenderPipeline,
     pub(super) translucent: wgpu::RenderPipeline,
+    pub(super) material: wgpu::RenderPipeline,
+    /// The backs and then the fronts of translucent materials.
+    pub(super) blended: [wgpu::RenderPipeline; 2],
+    /// The fine and the broad map of heights.
+    pub(super) heights: [wgpu::RenderPipeline; 2],
     pub(super) lines: wgpu::RenderPipeline,
     pub(super) ground: wgpu::RenderPipeline,
     pub(super) backdrop: wgpu::RenderPipeline,
@@ -55,6 +64,7 @@ impl Pipelines {
         device: &wgpu::Device,
         queue: &wgpu::Queue,
         screen: wgpu::TextureFormat,
+        material_layout: &wgpu::BindGroupLayout,
     ) -> Self {
         let shader = device.create_shader_module(wgpu::include_wgsl!("shader.wgsl"));
         // Group 0 belongs to the frame, group 1 to one model by a dynamic offset.
@@ -64,6 +74,8 @@ impl Pipelines {
                 uniform(0, false, size_of::<FrameUniforms>() as u64),
                 texture(1),
                 sampler(2),
+                texture(3),
+                texture(4),
             ],
         );
 
@@ -77,12 +89,17 @@ impl Pipelines {
             shader: &shader,
             frame_layout: &frame_layout,
             model_layout: &model_layout,
+            material_layout,
             blit_layout: &blit_layout,
         };
 
         Self {
             opaque: builder.surface(false),
             translucent: builder.surface(true),
+            material: builder.material(None),
+            blended: [wgpu::Face::Front, wgpu::Face::Back].map(|face| builder.material(Some(face))),
+            heights: ["fine_height_vertex", "broad_height_vertex"]
+                .map(|vertex| builder.heights(vertex)),
             lines: builder.lines(),
             ground: builder.ground(),
             backdrop: builder.backdrop(),
@@ -103,13 +120,17 @@ impl Pipelines {
         &self,
         device: &wgpu::Device,
         numbers: &wgpu::Buffer,
+        maps: &HeightMaps,
     ) -> wgpu::BindGroup {
         let table = wgpu::BindingResource::TextureView(&self.heat_table);
         let sampler = wgpu::BindingResource::Sampler(&self.heat_sampler);
+        let [fine, broad] = &maps.heights;
+        let fine = wgpu::BindingResource::TextureView(fine);
+        let broad = wgpu::BindingResource::TextureView(broad);
         group(
             device,
             &self.frame_layout,
-            [numbers.as_entire_binding(), table, sampler],
+            [numbers.as_entire_binding(), table, sampler, fine, broad],
         )
     }
 
@@ -171,6 +192,7 @@ struct PipelineBuilder<'a> {
     shader: &'a wgpu::ShaderModule,
     frame_layout: &'a wgpu::BindGroupLayout,
     model_layout: &'a wgpu::BindGroupLayout,
+    material_layout: &'a wgpu::BindGroupLayout,
     blit_layout: &'a wgpu::BindGroupLayout,
 }
 
@@ -184,6 +206,8 @@ struct PipelineSpec<'a> {
     writes_depth: bool,
     compare: wgpu::CompareFunction,
     blended: bool,
+    /// Whether opacity decides how many samples of a pixel are covered.
+    covers_by_opacity: bool,
 }
 
 impl PipelineSpec<'_> {
@@ -197,13 +221,17 @@ impl PipelineSpec<'_> {
             writes_depth: false,
             compare: wgpu::CompareFunction::Always,
             blended: false,
+            covers_by_opacity: false,
         }
     }
 }
 
 const POSITION_AND_NORMAL: [wgpu::VertexAttribute; 2] =
     wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3];
+const POSITION: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![0 => Float32x3];
 const PAINT: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![2 => Uint32x2];
+const OPENNESS: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![3 => Float32];
+const PLACE: [wgpu::VertexAttribute; 2] = wgpu::vertex_attr_array![4 => Float32x2, 5 => Float32x4];
 
 fn vertex_layout(
     array_stride: u64,
@@ -222,6 +250,7 @@ impl PipelineBuilder<'_> {
             buffers: &[
                 vertex_layout(VERTEX_BYTES, &POSITION_AND_NORMAL),
                 vertex_layout(PAINT_BYTES, &PAINT),
+                vertex_layout(OPENNESS_BYTES, &OPENNESS),
             ],
             // One layer of a translucent solid is enough to see its form.
             cull_mode: translucent.then_some(wgpu::Face::Back),
@@ -230,6 +259,45 @@ impl PipelineBuilder<'_> {
             blended: translucent,
             ..PipelineSpec::screen_filling("surface", ["surface_vertex", "surface_fragment"])
         })
+    }
+
+    /// Surfaces with materials; blended ones show one side.
+    fn material(&self, hidden: Option<wgpu::Face>) -> wgpu::RenderPipeline {
+        let blended = hidden.is_some();
+        let spec = PipelineSpec {
+            buffers: &[
+                vertex_layout(VERTEX_BYTES, &POSITION_AND_NORMAL),
+                vertex_layout(PAINT_BYTES, &PAINT),
+                vertex_layout(OPENNESS_BYTES, &OPENNESS),
+                vertex_layout(PLACE_BYTES, &PLACE),
+            ],
+            cull_mode: hidden,
+            writes_depth: !blended,
+            compare: wgpu::CompareFunction::Greater,
+            blended,
+            covers_by_opacity: !blended,
+            ..PipelineSpec::screen_filling("material", ["material_vertex", "material_fragment"])
+        };
+        let layouts = [
+            Some(self.frame_layout),
+            Some(self.model_layout),
+            Some(self.material_layout),
+        ];
+        self.in_scene(&spec, &layouts)
+    }
+
+    /// Heights towards the key light.
+    fn heights(&self, vertex: &'static str) -> wgpu::RenderPipeline {
+        let spec = PipelineSpec {
+            buffers: &[vertex_layout(VERTEX_BYTES, &POSITION)],
+            writes_depth: true,
+            compare: wgpu::CompareFunction::Greater,
+            ..PipelineSpec::screen_filling("heights", [vertex, "height_fragment"])
+        };
+        let depth = depth_state(&spec);
+        // The maps are in the group of the frame, which is not bound while they are drawn.
+        let layouts = [None, Some(self.model_layout)];
+        self.pipeline(&spec, &layouts, Some(depth), 1, HEIGHT.into())
     }
 
     fn lines(&self) -> wgpu::RenderPipeline {
@@ -259,14 +327,14 @@ impl PipelineBuilder<'_> {
     }
 
     fn scene(&self, spec: &PipelineSpec<'_>) -> wgpu::RenderPipeline {
-        let depth_stencil = wgpu::DepthStencilState {
-            format: DEPTH,
-            depth_write_enabled: Some(spec.writes_depth),
-            depth_compare: Some(spec.compare),
-            stencil: wgpu::StencilState::default(),
-            bias: wgpu::DepthBiasState::default(),
-        };
+        self.in_scene(spec, &[Some(self.frame_layout), Some(self.model_layout)])
+    }
 
+    fn in_scene(
+        &self,
+        spec: &PipelineSpec<'_>,
+        layouts: &[Option<&wgpu::BindGroupLayout>],
+    ) -> wgpu::RenderPipeline {
         // Opaque models need no blending.
         let blend = spec.blended.then_some(wgpu::BlendState::ALPHA_BLENDING);
         let target = wgpu::ColorTargetState {
@@ -275,13 +343,7 @@ impl PipelineBuilder<'_> {
             write_mask: wgpu::ColorWrites::ALL,
         };
 
-        self.pipeline(
-            spec,
-            &[self.frame_layout, self.model_layout],
-            Some(depth_stencil),
-            SAMPLES,
-            target,
-        )
+        self.pipeline(spec, layouts, Some(depth_state(spec)), SAMPLES, target)
     }
 
     fn blit(&self, screen: wgpu::TextureFormat) -> wgpu::RenderPipeline {
@@ -291,21 +353,20 @@ impl PipelineBuilder<'_> {
             "blit_to_gamma"
         };
         let spec = PipelineSpec::screen_filling("blit", ["screen_vertex", fragment]);
-        self.pipeline(&spec, &[self.blit_layout], None, 1, screen.into())
+        self.pipeline(&spec, &[Some(self.blit_layout)], None, 1, screen.into())
     }
 
     fn pipeline(
         &self,
         spec: &PipelineSpec<'_>,
-        layouts: &[&wgpu::BindGroupLayout],
+        layouts: &[Option<&wgpu::BindGroupLayout>],
         depth_stencil: Option<wgpu::DepthStencilState>,
         samples: u32,
         target: wgpu::ColorTargetState,
     ) -> wgpu::RenderPipeline {
-        let layouts: Vec<_> = layouts.iter().copied().map(Some).collect();
         let layout_descriptor = wgpu::PipelineLayoutDescriptor {
             label: None,
-            bind_group_layouts: &layouts,
+            bind_group_layouts: layouts,
             immediate_size: 0,
         };
 
@@ -330,6 +391,7 @@ impl PipelineBuilder<'_> {
                 depth_stencil,
                 multisample: wgpu::MultisampleState {
                     count: samples,
+                    alpha_to_coverage_enabled: spec.covers_by_opacity,
                     ..Default::default()
                 },
                 fragment: Some(wgpu::FragmentState {
@@ -344,14 +406,27 @@ impl PipelineBuilder<'_> {
     }
 }
 
-fn layout(device: &wgpu::Device, entries: &[wgpu::BindGroupLayoutEntry]) -> wgpu::BindGroupLayout {
+fn depth_state(spec: &PipelineSpec<'_>) -> wgpu::DepthStencilState {
+    wgpu::DepthStencilState {
+        format: DEPTH,
+        depth_write_enabled: Some(spec.writes_depth),
+        depth_compare: Some(spec.compare),
+        stencil: wgpu::StencilState::default(),
+        bias: wgpu::DepthBiasState::default(),
+    }
+}
+
+pub(super) fn layout(
+    device: &wgpu::Device,
+    entries: &[wgpu::BindGroupLayoutEntry],
+) -> wgpu::BindGroupLayout {
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: None,
         entries,
     })
 }
 
-fn group<const N: usize>(
+pub(super) fn group<const N: usize>(
     device: &wgpu::Device,
     layout: &wgpu::BindGroupLayout,
     resources: [wgpu::BindingResource<'_>; N],
@@ -377,7 +452,11 @@ fn entry(binding: u32, ty: wgpu::BindingType) -> wgpu::BindGroupLayoutEntry {
     }
 }
 
-fn uniform(binding: u32, has_dynamic_offset: bool, bytes: u64) -> wgpu::BindGroupLayoutEntry {
+pub(super) fn uniform(
+    binding: u32,
+    has_dynamic_offset: bool,
+    bytes: u64,
+) -> wgpu::BindGroupLayoutEntry {
     let min_binding_size = wgpu::BufferSize::new(bytes);
     entry(
         binding,
@@ -389,7 +468,7 @@ fn uniform(binding: u32, has_dynamic_offset: bool, bytes: u64) -> wgpu::BindGrou
     )
 }
 
-fn texture(binding: u32) -> wgpu::BindGroupLayoutEntry {
+pub(super) fn texture(binding: u32) -> wgpu::BindGroupLayoutEntry {
     let sample_type = wgpu::TextureSampleType::Float { filterable: true };
     entry(
         binding,
@@ -401,14 +480,14 @@ fn texture(binding: u32) -> wgpu::BindGroupLayoutEntry {
     )
 }
 
-fn sampler(binding: u32) -> wgpu::BindGroupLayoutEntry {
+pub(super) fn sampler(binding: u32) -> wgpu::BindGroupLayoutEntry {
     entry(
         binding,
         wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering),
     )
 }
 
-fn texture_descriptor(
+pub(super) fn texture_descriptor(
     size: wgpu::Extent3d,
     format: wgpu::TextureFormat,
     sample_count: u32,

@@ -2,6 +2,16 @@
 //!
 //! **Implementation.** A picture is rendered again only when something in it changed; otherwise the
 //! last one is shown.
+//!
+//! - `drawing`: a scene as uniforms.
+//! - `pipelines`, `shader.wgsl`: how it is rendered.
+//! - `buffers`, `materials`, `height_maps`: arrays, textures and shadows on the graphics card.
+
+mod buffers;
+pub(super) mod drawing;
+mod height_maps;
+mod materials;
+mod pipelines;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,10 +20,13 @@ use eframe::egui::{Context, Id, PaintCallbackInfo};
 use eframe::egui_wgpu::{CallbackResources, CallbackTrait, RenderState, ScreenDescriptor};
 use eframe::wgpu;
 
-pub use super::buffers::UploadCounts;
-use super::buffers::{Pool, is_stale};
-use super::drawing::{Drawing, FrameUniforms, Item, ModelUniforms, PaintArray};
-use super::pipelines::{MODEL_STRIDE, Pipelines, RenderTextures};
+pub use self::buffers::UploadCounts;
+use self::buffers::{Pool, is_stale};
+use self::drawing::{Drawing, FrameUniforms, Item, ModelUniforms, PaintArray};
+use self::height_maps::HeightMaps;
+use self::materials::MaterialCache;
+use self::pipelines::{MODEL_STRIDE, Pipelines, RenderTextures};
+use crate::engine::appearance::{Appearance, Part};
 use crate::engine::color::Srgba;
 use crate::engine::surface::{Surface, Vertices};
 
@@ -40,7 +53,7 @@ pub fn upload_counts(state: &RenderState) -> UploadCounts {
         .renderer
         .read()
         .callback_resources
-        .get::<GpuState>()
+        .get::<KeptState>()
         .map_or(UploadCounts::default(), |card| card.upload_counts)
 }
 
@@ -61,8 +74,8 @@ impl CallbackTrait for Picture {
         resources: &mut CallbackResources,
     ) -> Vec<wgpu::CommandBuffer> {
         let card = resources
-            .entry::<GpuState>()
-            .or_insert_with(|| GpuState::new(device, queue, self.screen));
+            .entry::<KeptState>()
+            .or_insert_with(|| kept(GpuState::new(device, queue, self.screen)));
         card.draw(device, queue, encoder, &self.drawing, self.frame);
         Vec::new()
     }
@@ -73,7 +86,7 @@ impl CallbackTrait for Picture {
         pass: &mut wgpu::RenderPass<'static>,
         resources: &CallbackResources,
     ) {
-        let Some(card) = resources.get::<GpuState>() else {
+        let Some(card) = resources.get::<KeptState>() else {
             return;
         };
         let Some(target) = card.targets.get(&self.drawing.id) else {
@@ -86,6 +99,19 @@ impl CallbackTrait for Picture {
     }
 }
 
+/// The state between two frames. In a browser with threads, it belongs to the thread of the page.
+#[cfg(not(target_arch = "wasm32"))]
+type KeptState = GpuState;
+#[cfg(target_arch = "wasm32")]
+type KeptState = send_wrapper::SendWrapper<GpuState>;
+
+fn kept(state: GpuState) -> KeptState {
+    #[cfg(not(target_arch = "wasm32"))]
+    return state;
+    #[cfg(target_arch = "wasm32")]
+    send_wrapper::SendWrapper::new(state)
+}
+
 /// Everything on the graphics card that outlives a frame.
 struct GpuState {
     pipelines: Pipelines,
@@ -94,14 +120,25 @@ struct GpuState {
     vertices: Pool<Vertices>,
     colors: Pool<Vec<Srgba>>,
     values: Pool<Vec<f32>>,
+    openness: Pool<Vec<f32>>,
+    split: SplitPools,
+    materials: MaterialCache,
     targets: HashMap<Id, ViewportTarget>,
     upload_counts: UploadCounts,
+}
+
+/// Arrays of surfaces with materials, whose vertices are split along UV seams.
+struct SplitPools {
+    vertices: Pool<Vertices>,
+    colors: Pool<Vec<Srgba>>,
+    openness: Pool<Vec<f32>>,
 }
 
 /// The render target of one viewport.
 struct ViewportTarget {
     size: [u32; 2],
     sheets: RenderTextures,
+    maps: HeightMaps,
     blit_group: wgpu::BindGroup,
     frame_numbers: wgpu::Buffer,
     frame_group: wgpu::BindGroup,
@@ -126,7 +163,10 @@ struct LoadedBuffers {
     triangles: u64,
     edges: u64,
     vertices: u64,
+    /// The vertices of lines, if they are drawn.
+    line_vertices: u64,
     paint: u64,
+    openness: u64,
 }
 
 /// Stands for no upload.
@@ -134,8 +174,17 @@ const NOTHING: u64 = 0;
 
 impl GpuState {
     fn new(device: &wgpu::Device, queue: &wgpu::Queue, screen: wgpu::TextureFormat) -> Self {
+        let vertex = wgpu::BufferUsages::VERTEX;
+        let materials = MaterialCache::new(device, queue);
         Self {
-            pipelines: Pipelines::new(device, queue, screen),
+            pipelines: Pipelines::new(device, queue, screen, materials.layout()),
+            materials,
+            openness: Pool::new("openness", vertex),
+            split: SplitPools {
+                vertices: Pool::new("split vertices", vertex),
+                colors: Pool::new("split colours", vertex),
+                openness: Pool::new("split openness", vertex),
+            },
             triangles: Pool::new("triangles", wgpu::BufferUsages::INDEX),
             edges: Pool::new("edges", wgpu::BufferUsages::INDEX),
             vertices: Pool::new("vertices", wgpu::BufferUsages::VERTEX),
@@ -204,84 +253,70 @@ impl GpuState {
         wireframe: bool,
         frame: u64,
     ) -> LoadedBuffers {
-        let upload_counts = &mut self.upload_counts;
+        let mut card = Uploader {
+            device,
+            queue,
+            frame,
+            counts: &mut self.upload_counts,
+        };
         let surface = &item.surface;
-        let triangles = self.triangles.find(surface, frame);
-        let triangles = triangles.unwrap_or_else(|| {
-            self.triangles.upload(
-                device,
-                queue,
-                surface,
-                frame,
-                bytemuck::cast_slice(&surface.triangles),
-                upload_counts,
-            )
-        });
 
         // Edges are uploaded only when they are drawn.
-        let edges = if wireframe {
-            self.edges.find(surface, frame)
+        let [edges, line_vertices] = if wireframe {
+            [
+                card.load(&mut self.edges, surface, |s| {
+                    s.edges.as_flattened().to_vec()
+                }),
+                card.load(&mut self.vertices, &item.vertices, |v| interleaved(v, None)),
+            ]
         } else {
-            Some(NOTHING)
+            [NOTHING; 2]
         };
 
-        let edges = edges.unwrap_or_else(|| {
-            self.edges.upload(
-                device,
-                queue,
-                surface,
-                frame,
-                bytemuck::cast_slice(&surface.edges),
-                upload_counts,
-            )
-        });
+        // Vertices with materials are gathered along UV seams.
+        let Some(appearance) = &item.appearance else {
+            return LoadedBuffers {
+                triangles: card.load(&mut self.triangles, surface, |s| {
+                    s.triangles.as_flattened().to_vec()
+                }),
+                edges,
+                vertices: card.load(&mut self.vertices, &item.vertices, |v| interleaved(v, None)),
+                line_vertices,
+                paint: match &item.paint {
+                    PaintArray::None => NOTHING,
+                    PaintArray::Colors(colors) => card.load(&mut self.colors, colors, |colors| {
+                        packed_colors(colors, None)
+                    }),
+                    PaintArray::Values(values) => {
+                        card.load(&mut self.values, values, |values| value_pairs(values))
+                    }
+                },
+                openness: item.openness.as_ref().map_or(NOTHING, |values| {
+                    card.load(&mut self.openness, values, |values| values.clone())
+                }),
+            };
+        };
 
-        let vertices = self.vertices.find(&item.vertices, frame);
-        let vertices = vertices.unwrap_or_else(|| {
-            let bytes = interleaved(&item.vertices);
-            self.vertices.upload(
-                device,
-                queue,
-                &item.vertices,
-                frame,
-                bytemuck::cast_slice(&bytes),
-                upload_counts,
-            )
-        });
-
-        let paint = self.load_paint(device, queue, &item.paint, frame);
+        self.materials.prepare(device, queue, appearance);
+        let sources = Some(appearance.sources.as_slice());
         LoadedBuffers {
-            triangles,
+            triangles: NOTHING,
             edges,
-            vertices,
-            paint,
-        }
-    }
-
-    /// Uploads the paint of a model, unless it is there. The shader reads two words per vertex for
-    /// every kind of paint.
-    fn load_paint(
-        &mut self,
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        paint: &PaintArray,
-        frame: u64,
-    ) -> u64 {
-        let upload_counts = &mut self.upload_counts;
-        match paint {
-            PaintArray::None => NOTHING,
-            // Arrays that are on the card already are found by their address.
-            PaintArray::Colors(colors) => self.colors.find(colors, frame).unwrap_or_else(|| {
-                let words = packed_colors(colors);
-                let bytes = bytemuck::cast_slice(&words);
-                self.colors
-                    .upload(device, queue, colors, frame, bytes, upload_counts)
+            vertices: card.load(&mut self.split.vertices, &item.vertices, |v| {
+                interleaved(v, sources)
             }),
-            PaintArray::Values(values) => self.values.find(values, frame).unwrap_or_else(|| {
-                let pairs = value_pairs(values);
-                let bytes = bytemuck::cast_slice(&pairs);
-                self.values
-                    .upload(device, queue, values, frame, bytes, upload_counts)
+            line_vertices,
+            paint: match &item.paint {
+                PaintArray::Colors(colors) => card.load(&mut self.split.colors, colors, |colors| {
+                    packed_colors(colors, sources)
+                }),
+                PaintArray::None | PaintArray::Values(_) => NOTHING,
+            },
+            openness: item.openness.as_ref().map_or(NOTHING, |values| {
+                card.load(&mut self.split.openness, values, |values| {
+                    let sources = appearance.sources.iter();
+                    sources.map(|&v| values[v as usize]).collect::<Vec<f32>>()
+                })
             }),
         }
     }
@@ -311,21 +346,35 @@ impl GpuState {
             return;
         };
 
+        let models = || drawing.items.iter().zip(&fingerprint.models).enumerate();
+        for map in 0..2 {
+            let mut pass = target.maps.begin(encoder, map);
+            pass.set_pipeline(&self.pipelines.heights[map]);
+            for (k, (item, (_, loaded))) in models().filter(|(_, (item, _))| !item.translucent) {
+                pass.set_bind_group(1, &target.model_group, &[offset_of_model(k)]);
+                self.draw_heights(&mut pass, item, loaded);
+            }
+        }
+
         let mut pass = target.begin(encoder);
         pass.set_bind_group(0, &target.frame_group, &[]);
         pass.set_bind_group(1, &target.model_group, &[0]);
         pass.set_pipeline(&self.pipelines.backdrop);
         pass.draw(0..3, 0..1);
 
-        let models = || drawing.items.iter().zip(&fingerprint.models).enumerate();
         for (k, (item, (_, loaded))) in models().filter(|(_, (item, _))| !item.translucent) {
-            self.draw_surface(&mut pass, target, k, item, loaded, &self.pipelines.opaque);
+            pass.set_bind_group(1, &target.model_group, &[offset_of_model(k)]);
+            self.draw_surface(&mut pass, item, loaded, &self.pipelines.opaque);
+            self.draw_parts(&mut pass, item, loaded, &self.pipelines.material, |part| {
+                !part.blended()
+            });
         }
 
         for (k, (item, (_, loaded))) in
             models().filter(|(_, (item, _))| drawing.wireframe && !item.translucent)
         {
-            self.draw_lines(&mut pass, target, k, item, loaded);
+            pass.set_bind_group(1, &target.model_group, &[offset_of_model(k)]);
+            self.draw_lines(&mut pass, item, loaded);
         }
 
         // The grid is blended over opaque surfaces and under translucent ones.
@@ -334,27 +383,29 @@ impl GpuState {
             pass.draw(0..4, 0..1);
         }
 
-        for (k, (item, (_, loaded))) in models().filter(|(_, (item, _))| item.translucent) {
-            self.draw_surface(
-                &mut pass,
-                target,
-                k,
-                item,
-                loaded,
-                &self.pipelines.translucent,
-            );
+        for (k, (item, (_, loaded))) in models() {
+            pass.set_bind_group(1, &target.model_group, &[offset_of_model(k)]);
+            if item.translucent {
+                self.draw_surface(&mut pass, item, loaded, &self.pipelines.translucent);
+            }
+            // Backs first, so that fronts are mixed with them.
+            for pipeline in &self.pipelines.blended {
+                self.draw_parts(&mut pass, item, loaded, pipeline, |part| {
+                    item.translucent || part.blended()
+                });
+            }
         }
     }
 
+    /// Draws a model without materials.
     fn draw_surface(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
-        target: &ViewportTarget,
-        k: usize,
         item: &Item,
         loaded: &LoadedBuffers,
         pipeline: &wgpu::RenderPipeline,
     ) {
+        // Models with materials have no triangles of their own.
         let (Some(triangles), Some(vertices)) = (
             self.triangles.buffer(loaded.triangles),
             self.vertices.buffer(loaded.vertices),
@@ -370,32 +421,84 @@ impl GpuState {
         };
 
         let Some(paint) = paint else { return };
+        let openness = self.openness.buffer(loaded.openness).unwrap_or(vertices);
         pass.set_pipeline(pipeline);
-        pass.set_bind_group(1, &target.model_group, &[offset_of_model(k)]);
         pass.set_vertex_buffer(0, vertices.slice(..));
         pass.set_vertex_buffer(1, paint.slice(..));
+        pass.set_vertex_buffer(2, openness.slice(..));
         pass.set_index_buffer(triangles.slice(..), wgpu::IndexFormat::Uint32);
         pass.draw_indexed(0..3 * item.surface.triangles.len() as u32, 0, 0..1);
     }
 
-    fn draw_lines(
+    /// Draws the parts of a model with materials that are chosen.
+    fn draw_parts(
         &self,
         pass: &mut wgpu::RenderPass<'_>,
-        target: &ViewportTarget,
-        k: usize,
         item: &Item,
         loaded: &LoadedBuffers,
+        pipeline: &wgpu::RenderPipeline,
+        chosen: impl Fn(&Part) -> bool,
     ) {
+        let Some(appearance) = item.appearance.as_ref() else {
+            return;
+        };
+        let (Some(materials), Some(vertices)) = (
+            self.materials.find(appearance),
+            self.split.vertices.buffer(loaded.vertices),
+        ) else {
+            return;
+        };
+        if !appearance.parts.iter().any(&chosen) {
+            return;
+        }
+
+        let paint = self.split.colors.buffer(loaded.paint).unwrap_or(vertices);
+        let openness = self.split.openness.buffer(loaded.openness);
+        pass.set_pipeline(pipeline);
+        pass.set_vertex_buffer(0, vertices.slice(..));
+        pass.set_vertex_buffer(1, paint.slice(..));
+        pass.set_vertex_buffer(2, openness.unwrap_or(vertices).slice(..));
+        pass.set_vertex_buffer(3, materials.places.slice(..));
+        pass.set_index_buffer(materials.triangles.slice(..), wgpu::IndexFormat::Uint32);
+        for (part, group) in appearance.parts.iter().zip(&materials.groups) {
+            if chosen(part) {
+                pass.set_bind_group(2, group, &[]);
+                pass.draw_indexed(3 * part.triangles.start..3 * part.triangles.end, 0, 0..1);
+            }
+        }
+    }
+
+    /// Draws what casts shadows.
+    fn draw_heights(&self, pass: &mut wgpu::RenderPass<'_>, item: &Item, loaded: &LoadedBuffers) {
+        let of_materials = item.appearance.as_ref().and_then(|appearance| {
+            let triangles = &self.materials.find(appearance)?.triangles;
+            let vertices = self.split.vertices.buffer(loaded.vertices)?;
+            Some((triangles, vertices, opaque_triangles(appearance)))
+        });
+        let own = || {
+            let triangles = self.triangles.buffer(loaded.triangles)?;
+            let vertices = self.vertices.buffer(loaded.vertices)?;
+            Some((triangles, vertices, item.surface.triangles.len() as u32))
+        };
+
+        let Some((triangles, vertices, count)) = of_materials.or_else(own) else {
+            return;
+        };
+        pass.set_vertex_buffer(0, vertices.slice(..));
+        pass.set_index_buffer(triangles.slice(..), wgpu::IndexFormat::Uint32);
+        pass.draw_indexed(0..3 * count, 0, 0..1);
+    }
+
+    fn draw_lines(&self, pass: &mut wgpu::RenderPass<'_>, item: &Item, loaded: &LoadedBuffers) {
         // Models without edges have no lines.
         let (Some(edges), Some(vertices)) = (
             self.edges.buffer(loaded.edges),
-            self.vertices.buffer(loaded.vertices),
+            self.vertices.buffer(loaded.line_vertices),
         ) else {
             return;
         };
 
         pass.set_pipeline(&self.pipelines.lines);
-        pass.set_bind_group(1, &target.model_group, &[offset_of_model(k)]);
         pass.set_vertex_buffer(0, vertices.slice(..));
         pass.set_index_buffer(edges.slice(..), wgpu::IndexFormat::Uint32);
         pass.draw_indexed(0..2 * item.surface.edges.len() as u32, 0, 0..1);
@@ -407,15 +510,63 @@ impl GpuState {
         self.vertices.remove_unused(frame);
         self.colors.remove_unused(frame);
         self.values.remove_unused(frame);
+        self.openness.remove_unused(frame);
+        self.split.vertices.remove_unused(frame);
+        self.split.colors.remove_unused(frame);
+        self.split.openness.remove_unused(frame);
+        self.materials.remove_unused();
         self.targets
             .retain(|_, target| !is_stale(target.last_used, frame));
     }
 }
 
-/// A packed colour and an unused word per vertex.
-fn packed_colors(colors: &[Srgba]) -> Vec<[u32; 2]> {
-    let words = colors.iter().map(|color| [u32::from_le_bytes(color.0), 0]);
-    words.collect()
+/// What an upload needs.
+struct Uploader<'a> {
+    device: &'a wgpu::Device,
+    queue: &'a wgpu::Queue,
+    frame: u64,
+    counts: &'a mut UploadCounts,
+}
+
+impl Uploader<'_> {
+    /// The stamp of an array, which is uploaded as `packed` unless it is there.
+    fn load<T, P: bytemuck::NoUninit>(
+        &mut self,
+        pool: &mut Pool<T>,
+        array: &Arc<T>,
+        packed: impl FnOnce(&T) -> Vec<P>,
+    ) -> u64 {
+        // Arrays that are on the card already are found by their address.
+        if let Some(stamp) = pool.find(array, self.frame) {
+            return stamp;
+        }
+        let packed = packed(array);
+        let bytes = bytemuck::cast_slice(&packed);
+        pool.upload(
+            self.device,
+            self.queue,
+            array,
+            self.frame,
+            bytes,
+            self.counts,
+        )
+    }
+}
+
+/// The triangles before the first translucent part.
+fn opaque_triangles(appearance: &Appearance) -> u32 {
+    let opaque = appearance.parts.iter().filter(|part| !part.blended());
+    opaque.map(|part| part.triangles.end).max().unwrap_or(0)
+}
+
+/// A packed colour and an unused word per vertex. The shader reads two words for every kind of
+/// paint.
+fn packed_colors(colors: &[Srgba], sources: Option<&[u32]>) -> Vec<[u32; 2]> {
+    let word = |color: &Srgba| [u32::from_le_bytes(color.0), 0];
+    match sources {
+        Some(sources) => sources.iter().map(|&v| word(&colors[v as usize])).collect(),
+        None => colors.iter().map(word).collect(),
+    }
 }
 
 /// A value per vertex, and whether there is one.
@@ -435,26 +586,31 @@ fn offset_of_model(k: usize) -> u32 {
     k as u32 * MODEL_STRIDE as u32
 }
 
-fn interleaved(vertices: &Arc<Vertices>) -> Vec<[f32; 6]> {
-    let normals = vertices
-        .normals
-        .iter()
-        .copied()
-        .chain(std::iter::repeat(Default::default()));
-    let pairs = vertices.positions.iter().zip(normals);
-    pairs.map(|(p, n)| [p.x, p.y, p.z, n.x, n.y, n.z]).collect()
+/// Positions and normals of all vertices, or of those at `sources`.
+fn interleaved(vertices: &Vertices, sources: Option<&[u32]>) -> Vec<[f32; 6]> {
+    let vertex = |v: usize| {
+        let p = vertices.positions[v];
+        let n = vertices.normals.get(v).copied().unwrap_or_default();
+        [p.x, p.y, p.z, n.x, n.y, n.z]
+    };
+    match sources {
+        Some(sources) => sources.iter().map(|&v| vertex(v as usize)).collect(),
+        None => (0..vertices.positions.len()).map(vertex).collect(),
+    }
 }
 
 impl ViewportTarget {
     fn new(device: &wgpu::Device, pipelines: &Pipelines, size: [u32; 2]) -> Self {
         let sheets = RenderTextures::new(device, size);
+        let maps = HeightMaps::new(device);
         let frame_numbers = numbers_buffer(device, size_of::<FrameUniforms>() as u64);
         let model_numbers = numbers_buffer(device, MODEL_STRIDE);
 
         Self {
             size,
             blit_group: pipelines.blit_group(device, &sheets.picture),
-            frame_group: pipelines.frame_group(device, &frame_numbers),
+            frame_group: pipelines.frame_group(device, &frame_numbers, &maps),
+            maps,
             model_group: pipelines.model_group(device, &model_numbers),
             sheets,
             frame_numbers,

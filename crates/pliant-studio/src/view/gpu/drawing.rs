@@ -13,20 +13,27 @@ use eframe::egui::{Color32, Id, Rgba, Visuals};
 use pliant::mesh::Bounds;
 use pliant::mesh::glam::{DMat3, DMat4, DVec3, Vec4};
 
-use super::scene::{Model, Paint, Scene};
-use super::screen::View;
+use crate::engine::appearance::Appearance;
 use crate::engine::color::Srgba;
 use crate::engine::heat::{Heat, HeatMap};
+use crate::engine::openness::SceneOpenness;
 use crate::engine::surface::{Surface, Vertices};
 use crate::model::camera::{Camera, Projection};
 use crate::model::look::{Look, Shading};
+use crate::view::scene::{Model, Paint, Scene};
+use crate::view::screen::View;
 
 /// Uniforms of all models of a picture, in the layout of the shader.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub(super) struct FrameUniforms {
     clip_from_ground: [f32; 16],
+    light_from_view: [f32; 16],
+    light_from_ground: [f32; 16],
     up: [f32; 4],
+    key: [f32; 4],
+    fill: [f32; 4],
+    rim: [f32; 4],
     backdrop_top: [f32; 4],
     backdrop_bottom: [f32; 4],
     line: [f32; 4],
@@ -44,6 +51,7 @@ pub(super) struct ModelUniforms {
     clip_from_model: [f32; 16],
     view_from_model: [f32; 16],
     normal_from_model: [f32; 16],
+    light_from_model: [f32; 16],
     color: [f32; 4],
     params: [f32; 4],
     heat: [f32; 4],
@@ -61,6 +69,10 @@ pub(super) enum PaintArray {
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     pub(super) surface: Arc<Surface>,
+    /// The materials it is drawn with; `None` for clay, plain colours and values.
+    pub(super) appearance: Option<Arc<Appearance>>,
+    /// The openness of its vertices, if it is known.
+    pub(super) openness: Option<Arc<Vec<f32>>>,
     pub(super) vertices: Arc<Vertices>,
     pub(super) paint: PaintArray,
     pub(super) numbers: ModelUniforms,
@@ -71,7 +83,7 @@ pub(super) struct Item {
 
 /// A picture, ready to be drawn.
 #[derive(Debug, Clone)]
-pub(super) struct Drawing {
+pub(in crate::view) struct Drawing {
     /// The viewport.
     pub(super) id: Id,
     /// Width and height in pixels.
@@ -83,9 +95,93 @@ pub(super) struct Drawing {
     pub(super) grid: bool,
 }
 
+impl Drawing {
+    /// Whether both show the same models in the same poses from the same camera. Their openness and
+    /// whether they rest may differ.
+    pub(in crate::view) fn shows_the_same(&self, other: &Self) -> bool {
+        let alike = |(a, b): (&Item, &Item)| {
+            Arc::ptr_eq(&a.surface, &b.surface)
+                && Arc::ptr_eq(&a.vertices, &b.vertices)
+                && a.paint.is_same_array(&b.paint)
+                && a.numbers.clip_from_model == b.numbers.clip_from_model
+        };
+        self.size == other.size
+            && self.items.len() == other.items.len()
+            && self.items.iter().zip(&other.items).all(alike)
+    }
+
+    /// Whether shadows are drawn with all samples.
+    pub(in crate::view) fn rests(&self) -> bool {
+        self.frame.key[3] == 1.0
+    }
+
+    /// Draws shadows with all samples or with few.
+    pub(in crate::view) fn set_rests(&mut self, rests: bool) {
+        self.frame.key[3] = f32::from(u8::from(rests));
+    }
+}
+
+impl PaintArray {
+    fn is_same_array(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::None, Self::None) => true,
+            (Self::Colors(a), Self::Colors(b)) => Arc::ptr_eq(a, b),
+            (Self::Values(a), Self::Values(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+}
+
+/// The space of the key light: unit lengths are radii of the scene.
+#[derive(Debug, Clone, Copy)]
+struct LightSpace {
+    light_from_world: DMat4,
+    /// Directions to key, fill and rim light in the world.
+    lamps: [DVec3; 3],
+    /// The radius of the scene; 0 without opaque models, which cast no shadow.
+    radius: f64,
+}
+
+impl LightSpace {
+    /// Lamps turn with the camera about the vertical axis, as in `pliant render`.
+    fn of(camera: &Camera, scene: &Scene) -> Self {
+        let up = DVec3::Y;
+        let right = camera.axes().right;
+        let back = right.cross(up).normalize_or(DVec3::Z);
+        let towards =
+            |r: f64, u: f64, b: f64| (right * r + up * u + back * b).normalize_or(DVec3::Y);
+        let key = towards(-0.55, 0.95, 0.66);
+        let lamps = [key, towards(0.85, 0.10, 0.55), towards(0.50, 0.60, -0.75)];
+
+        let opaque = scene
+            .models
+            .iter()
+            .filter(|model| model.opacity >= Model::OPAQUE);
+        let bounds = opaque
+            .filter_map(Model::bounds)
+            .reduce(|all, one| all.union(&one));
+        let radius = bounds.map_or(0.0, |bounds| 0.5 * bounds.diagonal());
+        let center = bounds.map_or(DVec3::ZERO, |bounds| bounds.center());
+
+        let aside = if key.x.abs() < 0.6 {
+            DVec3::X
+        } else {
+            DVec3::Y
+        };
+        let u = key.cross(aside).normalize();
+        let axes = DMat3::from_cols(u, key.cross(u), key).transpose();
+        let scale = if radius > 0.0 { 1.0 / radius } else { 1.0 };
+        Self {
+            light_from_world: DMat4::from_mat3(axes * scale) * DMat4::from_translation(-center),
+            lamps,
+            radius,
+        }
+    }
+}
+
 /// A grid under the model.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Ground {
+pub(in crate::view) struct Ground {
     /// A corner of a cell near the model's middle.
     center: DVec3,
     /// Side of a cell.
@@ -110,8 +206,13 @@ impl Ground {
     const SOLE: f64 = 0.08;
 
     /// Under all opaque models, with cells of a round size; `None` without any, or under a point.
-    pub(super) fn under(scene: &Scene) -> Option<Self> {
-        let opaque = || scene.models.iter().filter(|model| model.opacity >= OPAQUE);
+    pub(in crate::view) fn under(scene: &Scene) -> Option<Self> {
+        let opaque = || {
+            scene
+                .models
+                .iter()
+                .filter(|model| model.opacity >= Model::OPAQUE)
+        };
         let bounds = opaque()
             .filter_map(Model::bounds)
             .reduce(|all, one| all.union(&one))?;
@@ -125,8 +226,11 @@ impl Ground {
     }
 
     /// The same ground, lowered where a model has come to reach below it.
-    pub(super) fn lowered_below(self, scene: &Scene) -> Self {
-        let opaque = scene.models.iter().filter(|model| model.opacity >= OPAQUE);
+    pub(in crate::view) fn lowered_below(self, scene: &Scene) -> Self {
+        let opaque = scene
+            .models
+            .iter()
+            .filter(|model| model.opacity >= Model::OPAQUE);
         let lowest = opaque
             .filter_map(Model::bounds)
             .map(|bounds| bounds.min.y - Self::GAP * bounds.diagonal());
@@ -226,20 +330,19 @@ impl Palette {
     }
 }
 
-/// The tint of back faces: a violet that no other colour uses.
-const BACK_TINT: Color32 = Color32::from_rgb(104, 92, 168);
+/// The tint of back faces, as in the pictures of `pliant render`.
+const BACK_TINT: Color32 = Color32::from_rgb(122, 134, 152);
 /// How much of it they take on.
-const BACK_SHARE: f32 = 0.75;
-/// Below this opacity a model lets through what is behind it.
-const OPAQUE: f32 = 0.995;
+const BACK_SHARE: f32 = 1.0;
 
 /// Gathers what the graphics card needs for a picture.
-pub(super) fn compose(
+pub(in crate::view) fn compose(
     id: Id,
     view: &View,
     scene: &Scene,
     look: &Look,
     ground: Option<Ground>,
+    openness: Option<&SceneOpenness>,
     visuals: &Visuals,
     pixels_per_point: f32,
 ) -> Drawing {
@@ -258,10 +361,20 @@ pub(super) fn compose(
     let clip_from_view = view
         .camera
         .clip_from_view(view.aspect(), depths(&view.camera, scene, ground));
+    let light = LightSpace::of(&view.camera, scene);
     let mut items: Vec<Item> = scene
         .models
         .iter()
-        .map(|model| item(model, look, view_from_world, clip_from_view))
+        .map(|model| {
+            item(
+                model,
+                look,
+                openness,
+                &light,
+                view_from_world,
+                clip_from_view,
+            )
+        })
         .collect();
 
     // Opaque models first, translucent ones from far to near.
@@ -275,6 +388,7 @@ pub(super) fn compose(
         view,
         look,
         ground,
+        &light,
         visuals,
         size,
         pixels_per_point,
@@ -319,6 +433,7 @@ fn frame_numbers(
     view: &View,
     look: &Look,
     ground: Option<Ground>,
+    light: &LightSpace,
     visuals: &Visuals,
     size: [u32; 2],
     pixels_per_point: f32,
@@ -332,9 +447,16 @@ fn frame_numbers(
     let back_share = if look.backfaces { BACK_SHARE } else { 0.0 };
     let [back_red, back_green, back_blue, _] = linear(BACK_TINT);
 
-    let clip_from_ground = ground.map_or(DMat4::IDENTITY, |ground| {
-        clip_from_view * view.camera.view_from_world() * ground.world_from_cells()
-    });
+    let view_from_world = view.camera.view_from_world();
+    let world_from_ground = ground.map_or(DMat4::IDENTITY, |ground| ground.world_from_cells());
+    let clip_from_ground = clip_from_view * view_from_world * world_from_ground;
+    let light_from_ground = light.light_from_world * world_from_ground;
+    let light_from_view = light.light_from_world * view_from_world.inverse();
+    let lamp = |k: usize, w: f64| {
+        let towards = view_from_world.transform_vector3(light.lamps[k]);
+        towards.extend(w).as_vec4().to_array()
+    };
+    let casts = f64::from(u8::from(light.radius > 0.0));
 
     // From below there is no ground to see a shadow on.
     let above = ground.is_some_and(|ground| view.camera.position().y > ground.center.y);
@@ -344,6 +466,11 @@ fn frame_numbers(
 
     FrameUniforms {
         clip_from_ground: single(clip_from_ground),
+        light_from_view: single(light_from_view),
+        light_from_ground: single(light_from_ground),
+        key: lamp(0, 1.0),
+        fill: lamp(1, casts),
+        rim: lamp(2, light.radius),
         up: [up[0], up[1], up[2], f32::from(u8::from(perspective))],
         backdrop_top,
         backdrop_bottom,
@@ -366,18 +493,31 @@ fn frame_numbers(
     }
 }
 
-fn item(model: &Model, look: &Look, view_from_world: DMat4, clip_from_view: DMat4) -> Item {
+fn item(
+    model: &Model,
+    look: &Look,
+    openness: Option<&SceneOpenness>,
+    light: &LightSpace,
+    view_from_world: DMat4,
+    clip_from_view: DMat4,
+) -> Item {
     let view_from_model = view_from_world * DMat4::from(model.placement);
     let turn = DMat3::from_mat4(view_from_model);
     // A mirrored placement exchanges the front and back of triangles.
     let mirrored = turn.determinant() < 0.0;
     let flat = model.shading.unwrap_or(look.shading) == Shading::Flat;
-    let (paint, kind, color, heat) = paint_of(model);
+    let (paint, kind, color, mut heat) = paint_of(model);
+    let count = model.vertices.positions.len();
+    let openness = openness
+        .and_then(|openness| openness.of_surface(&model.surface))
+        .filter(|values| values.len() == count);
+    heat[3] = f32::from(u8::from(openness.is_some()));
     let opacity = model.opacity.clamp(0.0, 1.0);
     let numbers = ModelUniforms {
         clip_from_model: single(clip_from_view * view_from_model),
         view_from_model: single(view_from_model),
         normal_from_model: single(DMat4::from_mat3(turn.inverse().transpose())),
+        light_from_model: single(light.light_from_world * DMat4::from(model.placement)),
         color: linear(color),
         params: [
             kind,
@@ -390,7 +530,7 @@ fn item(model: &Model, look: &Look, view_from_world: DMat4, clip_from_view: DMat
 
     let surface = model.surface.clone();
     let vertices = model.vertices.clone();
-    let translucent = opacity < OPAQUE;
+    let translucent = opacity < Model::OPAQUE;
     // Only translucent models are sorted, and bounds take a pass over the vertices.
     let middle = if translucent {
         model.bounds().map(|bounds| bounds.center())
@@ -400,6 +540,8 @@ fn item(model: &Model, look: &Look, view_from_world: DMat4, clip_from_view: DMat
 
     let depth = middle.map_or(0.0, |middle| -view_from_world.transform_point3(middle).z);
     Item {
+        appearance: shown_appearance(model, look),
+        openness: openness.cloned(),
         surface,
         vertices,
         paint,
@@ -407,6 +549,21 @@ fn item(model: &Model, look: &Look, view_from_world: DMat4, clip_from_view: DMat
         translucent,
         depth,
     }
+}
+
+/// The materials that a model is drawn with.
+fn shown_appearance(model: &Model, look: &Look) -> Option<Arc<Appearance>> {
+    let own = matches!(model.paint, Paint::Own | Paint::Colors(_));
+    let appearance = model.surface.appearance.as_ref();
+    // Vertices of another mesh have no materials here.
+    let fits = |appearance: &&Arc<Appearance>| {
+        let count = model.vertices.positions.len();
+        appearance.sources.iter().all(|&v| (v as usize) < count)
+    };
+    appearance
+        .filter(|_| own && !look.clay)
+        .filter(fits)
+        .cloned()
 }
 
 /// The array of a model's paint, its kind for the shader, its plain colour and its heat range.
@@ -422,6 +579,7 @@ fn paint_of(model: &Model) -> (PaintArray, f32, Color32, [f32; 4]) {
             (array, 2.0, Model::CLAY, heat_numbers(heat))
         }
         Paint::Plain(color) => (PaintArray::None, 0.0, *color, [0.0; 4]),
+        Paint::Own => (PaintArray::None, 0.0, Model::CLAY, [0.0; 4]),
         // Paint that does not fit the vertices is of another model.
         Paint::Colors(_) | Paint::Heat(_) => (PaintArray::None, 0.0, Model::CLAY, [0.0; 4]),
     }
@@ -483,6 +641,7 @@ mod tests {
             scene,
             &Look::default(),
             Ground::under(scene),
+            None,
             &Visuals::dark(),
             1.5,
         )

@@ -1,6 +1,8 @@
 //! Export to files of other programs: mesh, rig, animation, takes.
 
-use std::collections::BTreeSet;
+mod pictures;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,9 +24,14 @@ use crate::model::timeline::{Ease, Take, TakeFrames, Timeline, made_frame};
 pub enum ExportContent {
     /// An asset, for a file of any format that Pliant writes.
     Asset(Arc<dyn Fn() -> Result<Asset, String> + Send + Sync>),
+    /// An asset that depends on what the format of the file can hold.
+    AssetFor(MakeAsset),
     /// Files of a format of their own, given the name of the first.
     Files(FileKind, MakeFiles),
 }
+
+/// Makes an asset for a format.
+pub type MakeAsset = Arc<dyn Fn(Option<Format>) -> Result<Asset, String> + Send + Sync>;
 
 /// Makes files, given the name of the first.
 pub type MakeFiles = Arc<dyn Fn(&Path) -> Result<Vec<NewFile>, String> + Send + Sync>;
@@ -76,7 +83,7 @@ impl Exportable {
     pub fn kinds(&self) -> Vec<FileKind> {
         match &self.make {
             ExportContent::Files(kind, _) => vec![kind.clone()],
-            ExportContent::Asset(_) => {
+            ExportContent::Asset(_) | ExportContent::AssetFor(_) => {
                 let mut endings = writable_endings();
                 // glTF keeps the most, so it is offered first.
                 endings.sort_by_key(|ending| ending != "glb");
@@ -89,7 +96,7 @@ impl Exportable {
     }
 }
 
-/// What every room can export: the posed mesh, the rig, the animation of its sliders, and takes.
+/// What every room can export: the posed character, its mesh alone, the rig, the animation of its sliders, and takes.
 /// Relative locators begin at `folder`.
 #[must_use]
 pub fn exportables(
@@ -106,9 +113,27 @@ pub fn exportables(
             character: document.character.clone(),
         };
         let asset = loaded.clone();
+        let posed_rig = spec.clone();
+        let shown = posed.clone();
+        let is_plain = document.timeline.playing_take.is_some()
+            || (loaded.rig.targets().is_empty() && spec.character.added.is_empty());
+        let turntable = pictures::turntable(&loaded, &posed);
 
-        all.push(Exportable::new("Posed mesh", move || {
-            asset.asset.posed(&posed.positions).map_err(message)
+        // A take may hold a shape that no weights give. Formats without targets get the mesh.
+        if !is_plain {
+            all.push(Exportable {
+                name: "Posed character".into(),
+                make: ExportContent::AssetFor(Arc::new(move |format| {
+                    if format.is_some_and(Format::stores_targets) {
+                        posed_character(&posed_rig, &shown)
+                    } else {
+                        shown_mesh(&posed_rig.loaded, &shown)
+                    }
+                })),
+            });
+        }
+        all.push(Exportable::new("Posed mesh alone", move || {
+            shown_mesh(&asset, &posed)
         }));
 
         // A mesh without sliders has no rig to export.
@@ -123,9 +148,11 @@ pub fn exportables(
                 }));
             }
         }
+        all.push(turntable);
     }
 
     for take in &document.timeline.takes {
+        all.push(pictures::film(take, folder));
         let take = take.clone();
         let folder = folder.to_owned();
         all.push(Exportable::new(format!("Take {}", take.name), move || {
@@ -155,6 +182,22 @@ fn rig_asset(spec: &RigSpec) -> Result<Asset, String> {
     let mut asset = spec.loaded.asset.with_rig(&*own.rig()?).map_err(message)?;
     asset.clips.clear();
     Ok(asset)
+}
+
+/// The mesh as it is shown, with its materials; skins and targets are gone into its shape.
+fn shown_mesh(loaded: &LoadedAsset, posed: &PosedCharacter) -> Result<Asset, String> {
+    loaded.asset.posed(&posed.positions).map_err(message)
+}
+
+/// The character with its skins, materials and targets, which rests at the weights that are shown.
+fn posed_character(spec: &RigSpec, posed: &PosedCharacter) -> Result<Asset, String> {
+    let targets = posed.rig.targets().iter();
+    let weights: BTreeMap<&str, f64> = targets
+        .map(|target| &*target.name)
+        .zip(posed.weights.iter().copied())
+        .collect();
+    let weight_of = |name: &str| weights.get(name).copied().unwrap_or(0.0);
+    Ok(rig_asset(spec)?.with_rest_weights(weight_of))
 }
 
 /// The rig with the timeline's keys as a clip of weights: keys where some slider has one, which
@@ -213,6 +256,7 @@ pub(crate) fn take_asset(take: &Take, folder: &Path) -> Result<Asset, String> {
     // A take of a file is that file's clip.
     let blob = match &take.frames {
         TakeFrames::Clip(locator) => return Ok(library::load(locator, folder)?.asset),
+        TakeFrames::Weights(_) => return weight_take_asset(take, folder),
         TakeFrames::Made(blob) => blob,
     };
     let asset = library::load(&take.of, folder)?.asset;
@@ -235,6 +279,25 @@ pub(crate) fn take_asset(take: &Take, folder: &Path) -> Result<Asset, String> {
     asset.with_point_clip(clip, &frames).map_err(message)
 }
 
+/// A take of weights as a clip of weights; sliders that the asset lacks are left out.
+fn weight_take_asset(take: &Take, folder: &Path) -> Result<Asset, String> {
+    let asset = library::load(&take.of, folder)?.asset;
+    let (sliders, track) = take.weight_track().ok_or("The take has no weights.")?;
+    let columns: Vec<Option<usize>> = asset
+        .target_names()
+        .iter()
+        .map(|name| sliders.iter().position(|slider| slider == name))
+        .collect();
+    let track = track.map_err(to_message)?.mapped(|row| {
+        let weight = |column: &Option<usize>| column.map_or(0.0, |k| row[k]);
+        columns.iter().map(weight).collect()
+    });
+
+    let mut clip = Animation::new(&*take.name, take.frame_count as usize);
+    clip.frames_per_second = take.frames_per_second;
+    asset.with_weight_clip(clip, &track).map_err(message)
+}
+
 /// The formats that can be written, by their endings.
 #[must_use]
 pub fn writable_endings() -> Vec<String> {
@@ -250,6 +313,7 @@ pub fn writable_endings() -> Vec<String> {
 pub fn export(make: &ExportContent, path: &Path, files: &dyn Files) -> Result<String, String> {
     match make {
         ExportContent::Asset(make) => export_asset(&make()?, path),
+        ExportContent::AssetFor(make) => export_asset(&make(Format::of(path))?, path),
         ExportContent::Files(_, make) => write_files(&make(path)?, files),
     }
 }
