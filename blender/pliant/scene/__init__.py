@@ -1,0 +1,1 @@
+"""Blender's data as arrays, and back."""

@@ -1,0 +1,1 @@
+"""Long work beside Blender's own."""
