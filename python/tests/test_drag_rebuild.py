@@ -16,7 +16,7 @@ PIN, HELD = 7 * 15 + 6, [3 * 15 + 11, 11 * 15 + 3]
 # The settings, as documented in crates/pliant-rig/src/pose/bounded.
 SPARSITY, DAMPING, NEAR, IDENTITY, WIDEST, INEFFICIENCY, LEAST_EFFICIENCY = 3e-3, 0.06, 0.5, 0.01, 1.0, 2.0, 1e-4
 LONGEST, UNTOUCHED, SINGLE, SEVERAL, SHORT, NEAREST, RESIDUAL = 1.2, 0.7, (1, 2), (1.2, 1.7), (0.12, 0.18), (1.6, 2.4), (0.6, 0.9)
-SEVERAL_RAISE, FAR_SPARSITY, DEBIAS, RAISES, NEAREST_RAISES, MOMENTUM = 1.5, 4.0, (0.5, 0.9), 8, 60, 0.8
+SEVERAL_RAISE, FAR_SPARSITY, DEBIAS, RAISES, NEAREST_PENALTIES, LEAST_LATERAL = 1.5, 4.0, (0.5, 0.9), 8, 1 / 1024, 0.25
 BEYOND_FIRST, BEYOND_DIFFERENCE, OPPOSITE, SLACK = 3.0, 1.5, -0.7, 0.1
 
 
@@ -92,7 +92,7 @@ class Rebuilt:
         pins = np.sqrt(len(vertices))
         self.sparsity = SPARSITY / pins
         self.b = self.rows / (self.g * self.beta)
-        self.hessian = self.b.T @ self.b + DAMPING / pins**3 * q
+        self.motion = DAMPING / pins**3 * q
 
         correlation = whole / np.sqrt(np.outer(np.diag(whole), np.diag(whole)))
         self.opposite = [(i, j) for i in range(len(a)) for j in range(i) if correlation[i, j] < OPPOSITE]
@@ -102,15 +102,17 @@ class Rebuilt:
     def moved(self, x):
         return self.rows @ (x / self.g)
 
-    def minimum(self, goal, length, lower, upper, x):
-        linear = self.b.T @ goal / self.beta - self.sparsity * length / (self.beta * self.e)
-        return box_minimum(self.hessian, linear, lower, upper, x)
+    def minimum(self, goal, length, lower, upper, x, measure=None, factor=1.0):
+        """The problem with residuals in a measure, and with penalties times a factor."""
+        measured = self.b if measure is None else measure @ self.b
+        linear = measured.T @ goal / self.beta - factor * self.sparsity * length / (self.beta * self.e)
+        return box_minimum(measured.T @ self.b + factor * self.motion, linear, lower, upper, x)
 
     def shortened(self, goal):
-        """The goal of the first problem; the distance and the length of the farthest pin."""
+        """The goal of the first problem; for each pin the weight of residuals across it; the distance and the length of the farthest pin."""
         lengths = np.linalg.norm(goal.reshape(-1, 3), axis=1)
         pulling = max(1.0, lengths.sum() ** 2 / (lengths**2).sum())
-        near, distance = goal.copy(), 0.0
+        near, distance, lateral = goal.copy(), 0.0, np.ones(len(lengths))
         for k, length in enumerate(lengths):
             if length > 0:
                 at = slice(3 * k, 3 * k + 3)
@@ -118,13 +120,25 @@ class Rebuilt:
                 distance = max(distance, length / reach)
                 c = LONGEST * reach
                 a, t = UNTOUCHED * c, (length - UNTOUCHED * c) / (c - UNTOUCHED * c)
-                near[at] *= (length if t <= 0 else a + (c - a) * (t - t * t / 4) if t < 2 else c) / length
-        return near, distance, lengths.max()
+                part = (length if t <= 0 else a + (c - a) * (t - t * t / 4) if t < 2 else c) / length
+                near[at] *= part
+                lateral[k] = max(part**2, LEAST_LATERAL)
+        return near, lateral, distance, lengths.max()
+
+    def measure(self, goal, lateral):
+        """The identity along each goal, and its lateral weight across it."""
+        measure = np.zeros((len(goal), len(goal)))
+        for k, weight in enumerate(lateral):
+            at = slice(3 * k, 3 * k + 3)
+            length = np.linalg.norm(goal[at])
+            direction = goal[at] / length if length > 0 else np.zeros(3)
+            measure[at, at] = weight * np.eye(3) + (1 - weight) * np.outer(direction, direction)
+        return measure
 
     def solve(self, goal):
         goal = np.asarray(goal, float).ravel()
         zero, upper = np.zeros(len(self.g)), self.g.copy()
-        near, distance, longest = self.shortened(goal)
+        near, lateral, distance, longest = self.shortened(goal)
 
         within, raised_more, nearest = falling(distance, SINGLE), 1.0, 0.0
         short = falling(longest / self.size, SHORT)
@@ -134,14 +148,15 @@ class Rebuilt:
             residual = np.linalg.norm(goal - self.moved(self.minimum(goal, length, zero, upper, zero.copy())))
             followed = reachable * falling(residual / length, RESIDUAL)
             near = near + (goal - near) * followed
+            lateral = lateral + (1 - lateral) * followed
             nearest = min(short, followed) * (1 - falling(distance, NEAREST))
             raised_more = 1 + (SEVERAL_RAISE - 1) * followed * (1 - within)
             within = max(within, followed)
 
         # The first problem, the bounds that follow from it, and raised goals.
-        length = np.linalg.norm(near)
+        length, measure = np.linalg.norm(near), self.measure(goal, lateral)
         penalty = length * (1 + (FAR_SPARSITY - 1) * (1 - within) ** 2)
-        x = self.minimum(near, penalty, zero, upper, zero.copy())
+        x = self.minimum(near, penalty, zero, upper, zero.copy(), measure)
         residual = np.linalg.norm(near - self.moved(x)) / length
         part = falling(residual, DEBIAS) * within * raised_more
         high = np.minimum(upper, BEYOND_FIRST * x + part * length / (self.beta * self.e))
@@ -150,17 +165,13 @@ class Rebuilt:
         if part > 0 or (x > high).any():
             raised = near.copy()
             for _ in range(RAISES if part > 0 else 1):
-                velocity = near - self.moved(x)
-                raised = raised + part * velocity
-                x = self.minimum(raised, penalty, zero, high, x)
+                raised = raised + part * (near - self.moved(x))
+                x = self.minimum(raised, penalty, zero, high, x, measure)
 
-            # A short goal is raised on, and the pose is between the two.
-            usual = x
-            for _ in range(NEAREST_RAISES if part * nearest > 0 else 0):
-                velocity = MOMENTUM * velocity + near - self.moved(x)
-                raised = raised + part * velocity
-                x = self.minimum(raised, penalty, zero, high, x)
-            x = usual + nearest * (x - usual)
+            # A short goal is solved once more with small penalties, and the pose is between the two.
+            if part * nearest > 0:
+                nearer = self.minimum(near, penalty, zero, high, x, measure, NEAREST_PENALTIES)
+                x = x + min(1, part) * nearest * (nearer - x)
 
         # Not beyond the goal, and no peak much farther than single sliders move it.
         y = self.moved(x)

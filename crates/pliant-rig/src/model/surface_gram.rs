@@ -62,11 +62,16 @@ impl SurfaceGram {
     /// The displacement of a vertex by shapes with the given coefficients.
     pub(crate) fn displacement(&self, vertex: usize, coefficients: &[f64]) -> DVec3 {
         let mut sum = DVec3::ZERO;
-        for (shape, delta) in &self.entries[self.starts[vertex]..self.starts[vertex + 1]] {
+        for (shape, delta) in self.entries_of(vertex) {
             sum += delta.as_dvec3() * coefficients[*shape as usize];
         }
 
         sum
+    }
+
+    /// The shapes that move a vertex, with their displacements.
+    pub(crate) fn entries_of(&self, vertex: usize) -> &[(u32, Vec3)] {
+        &self.entries[self.starts[vertex]..self.starts[vertex + 1]]
     }
 
     /// The Gram matrix of some shapes over the whole surface, row by row.

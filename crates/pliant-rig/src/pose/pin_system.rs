@@ -53,6 +53,24 @@ impl ProjectedSystem {
     pub(crate) fn slider_count(&self) -> usize {
         self.columns.len() / self.rows().max(1)
     }
+
+    /// Multiplies the rows of each pin by its matrix in `metric`, if there is one.
+    pub(crate) fn measure(&mut self, metric: &[DMat3]) {
+        let rows = self.rows();
+        if !metric.is_empty() {
+            for column in self.columns.chunks_exact_mut(rows) {
+                measure(metric, column);
+            }
+        }
+        measure(metric, &mut self.goals);
+    }
+}
+
+/// Multiplies three numbers for each pin by its matrix in `metric`; an empty one changes nothing.
+pub(crate) fn measure(metric: &[DMat3], values: &mut [f64]) {
+    for (matrix, values) in metric.iter().zip(values.chunks_exact_mut(3)) {
+        (*matrix * DVec3::from_slice(values)).write_to_slice(values);
+    }
 }
 
 impl PinSystem {

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use pliant_mesh::SurfacePoint;
 use pliant_mesh::glam::DVec3;
 
-use super::bounded::{Landmark, landmarks as landmarks_of, peaks as peaks_of};
+use super::bounded::{
+    Landmark, Wall, landmarks as landmarks_of, peaks as peaks_of, walls as walls_of,
+};
 use super::pin_discs::PinDiscs;
 use super::{Bounded, Grab, Pin, PinSystem, Pose, PoseSolver, Range};
 use crate::model::SurfaceGram;
@@ -24,6 +26,7 @@ struct PreparedRig {
     size: f64,
     gram: OnceLock<SurfaceGram>,
     landmarks: OnceLock<Vec<Landmark>>,
+    walls: OnceLock<Vec<Wall>>,
     peaks: OnceLock<Vec<f64>>,
     discs: Mutex<Option<PinDiscs>>,
 }
@@ -46,6 +49,7 @@ impl Poser {
                 size: size_of_moved_surface(rig),
                 gram: OnceLock::new(),
                 landmarks: OnceLock::new(),
+                walls: OnceLock::new(),
                 peaks: OnceLock::new(),
                 discs: Mutex::new(None),
             }),
@@ -100,6 +104,12 @@ impl Poser {
     pub(super) fn landmarks(&self) -> &[Landmark] {
         let landmarks = &self.prepared.landmarks;
         landmarks.get_or_init(|| landmarks_of(self.rig()))
+    }
+
+    /// The thin parts that sliders could close together.
+    pub(super) fn walls(&self) -> &[Wall] {
+        let walls = &self.prepared.walls;
+        walls.get_or_init(|| walls_of(self.rig(), self.gram(), self.size()))
     }
 
     /// The largest displacement by each target at weight 1.

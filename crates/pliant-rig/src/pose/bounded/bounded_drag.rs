@@ -4,13 +4,13 @@
 //! a trust region, which shrinks until the true objective falls.
 
 use pliant_linalg::{BoxQuadratic, BoxWorkspace};
-use pliant_mesh::glam::DVec3;
+use pliant_mesh::glam::{DMat3, DVec3};
 
 use super::exclusion::SliderRules;
 use super::penalties::Penalties;
 use super::reach::Reach;
 use super::{BoxProblem, OwnedBoxTerms};
-use crate::pose::pin_system::{PinSystem, ProjectedSystem};
+use crate::pose::pin_system::{PinSystem, ProjectedSystem, measure};
 use crate::pose::{Factored, Outcome, StepLimit};
 
 /// *Chosen*: poses of heads need fewer than ten.
@@ -39,6 +39,8 @@ pub(super) struct BoundedDrag {
     pub(super) reach: Reach,
     /// The factorised problem, where it does not change with the weights.
     pub(super) quadratic: Option<BoxQuadratic>,
+    /// The same for the measure of residuals of the current goal, where that is not the usual one.
+    pub(super) measured: Option<MeasuredProblem>,
     /// The system at the weights at which the pins were grabbed.
     pub(super) at_start: ProjectedSystem,
     /// The last solution, in units of moved surface.
@@ -48,12 +50,21 @@ pub(super) struct BoundedDrag {
     pub(super) hessian_buffer: Vec<f64>,
 }
 
+/// A constant problem in another measure of residuals.
+#[derive(Debug)]
+pub(super) struct MeasuredProblem {
+    columns: Vec<f64>,
+    quadratic: BoxQuadratic,
+}
+
 /// The input of one solve.
 #[derive(Clone, Copy)]
 pub(super) struct DragGoal<'a> {
     pub(super) system: &'a PinSystem,
     /// Of the pins, from where they were grabbed.
     pub(super) displacements: &'a [DVec3],
+    /// For each pin the root of the measure of its residual (`reach`); empty for the identity.
+    pub(super) metric: &'a [DMat3],
     /// `|m|`, projected and weighted; debiasing raises the goal but keeps this length.
     pub(super) length: f64,
     /// The factor of the sparsity (`reach`).
@@ -89,6 +100,7 @@ impl Factored for BoundedDrag {
         let whole = DragGoal {
             system,
             displacements,
+            metric: &[],
             length: norm(&goals),
             sparsity: 1.0,
             step_limit,
@@ -97,8 +109,10 @@ impl Factored for BoundedDrag {
         };
         let near = self.reach.shorten(displacements, &goals);
         let near = self.follow(&whole, near, weights);
+        let metric = near.metric(&goals);
         let goal = DragGoal {
             displacements: &near.displacements,
+            metric: &metric,
             length: norm(&system.residual(system.weights(), &near.displacements)),
             sparsity: near.sparsity(),
             ..whole
@@ -109,10 +123,12 @@ impl Factored for BoundedDrag {
             return at_optimum();
         }
 
-        // The bounds that follow from the first solution hold for this solve only.
+        // The measure and the bounds that follow from the first solution hold for this solve only.
+        self.measured = self.measured_problem(&metric);
         let bounds = self.bounds.clone();
         let mut outcome = self.solve_debiased(&goal, &near, weights);
         self.bounds = bounds;
+        self.measured = None;
 
         self.keep_before_goal(&whole, weights);
         if self.debiasing {
@@ -141,7 +157,8 @@ impl BoundedDrag {
     pub(super) fn problem(&self, system: &PinSystem, displacements: &[DVec3]) -> BoxProblem {
         let goals = system.residual(system.weights(), displacements);
         let near = self.reach.shorten(displacements, &goals);
-        let projected = system.project(system.weights(), &near.displacements);
+        let mut projected = system.project(system.weights(), &near.displacements);
+        projected.measure(&near.metric(&goals));
         let window = self.window(system, None, None);
         let length = near.sparsity() * norm(&projected.goals);
         let terms = self.terms(&projected.columns, &projected.goals, length, &window);
@@ -176,17 +193,60 @@ impl BoundedDrag {
         }
     }
 
+    /// The constant problem in the measure of `metric`; `None` for the identity.
+    fn measured_problem(&self, metric: &[DMat3]) -> Option<MeasuredProblem> {
+        if metric.is_empty() || self.quadratic.is_none() {
+            return None;
+        }
+
+        let mut projected = self.at_start.clone();
+        projected.measure(metric);
+        let hessian = self
+            .penalties
+            .hessian(&projected, &self.candidates, Vec::new());
+        Some(MeasuredProblem {
+            columns: projected.columns,
+            quadratic: BoxQuadratic::trusted(hessian),
+        })
+    }
+
     /// One quadratic problem, where `B̄` does not depend on the weights.
     fn solve_constant(&mut self, goal: &DragGoal<'_>, weights: &mut [f64]) -> Outcome {
-        let goals = goal.system.projected_displacements(goal.displacements);
-        let window = self.window(goal.system, goal.step_limit, None);
-        let length = goal.sparsity * goal.length;
-        let terms = self.terms(&self.at_start.columns, &goals, length, &window);
+        // Taken out for the solve, which needs the other fields.
+        let measured = self.measured.take();
+        let quadratic = self.quadratic.take();
+        let columns = std::mem::take(&mut self.at_start.columns);
+        let problem = match &measured {
+            Some(measured) if !goal.metric.is_empty() => (&measured.columns, &measured.quadratic),
+            _ => {
+                let usual = quadratic.as_ref();
+                (
+                    &columns,
+                    usual.expect("a constant system has its quadratic"),
+                )
+            }
+        };
 
-        let quadratic = self
-            .quadratic
-            .as_ref()
-            .expect("a constant system has its quadratic");
+        let outcome = self.solve_quadratic(goal, problem, 1.0, weights);
+        self.measured = measured;
+        self.quadratic = quadratic;
+        self.at_start.columns = columns;
+        outcome
+    }
+
+    /// The quadratic problem with the columns `B̄` and `factor` times the penalty λ.
+    pub(super) fn solve_quadratic(
+        &mut self,
+        goal: &DragGoal<'_>,
+        (columns, quadratic): (&Vec<f64>, &BoxQuadratic),
+        factor: f64,
+        weights: &mut [f64],
+    ) -> Outcome {
+        let mut goals = goal.system.projected_displacements(goal.displacements);
+        measure(goal.metric, &mut goals);
+        let window = self.window(goal.system, goal.step_limit, None);
+        let length = factor * goal.sparsity * goal.length;
+        let terms = self.terms(columns, &goals, length, &window);
         let report = quadratic.solve(&terms.borrow(), &mut self.x, &mut self.workspace);
 
         self.write_weights(goal.system, weights);
@@ -290,7 +350,8 @@ impl BoundedDrag {
         trust_radius: Option<f64>,
     ) -> (BoxQuadratic, OwnedBoxTerms) {
         // The unknown is the change since the start: B̄ x is added back to the residual.
-        let projected = goal.system.project(weights, goal.displacements);
+        let mut projected = goal.system.project(weights, goal.displacements);
+        projected.measure(goal.metric);
         let mut goals = projected.goals.clone();
         for (k, &slider) in self.candidates.iter().enumerate() {
             let change = self.x[k] / self.penalties.extents[k];
@@ -415,7 +476,9 @@ impl BoundedDrag {
     /// The true objective of the last solution, whose weights are `weights`.
     pub(super) fn objective(&self, goal: &DragGoal<'_>, weights: &[f64]) -> f64 {
         let gain = self.penalties.gain;
-        let residual = goal.residual_norm(weights) / gain;
+        let mut residual = goal.system.residual(weights, goal.displacements);
+        measure(goal.metric, &mut residual);
+        let residual = norm(&residual) / gain;
 
         // Σ |xₖ| / eₖ.
         let absolute: f64 = self

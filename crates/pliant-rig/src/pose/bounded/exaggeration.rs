@@ -86,7 +86,7 @@ pub(in crate::pose) fn peaks(rig: &Rig) -> Vec<f64> {
 }
 
 impl BoundedDrag {
-    /// Shortens the change of the weights.
+    /// Shortens the change of the weights for landmarks and walls.
     pub(super) fn limit_exaggeration(
         &mut self,
         goal: &DragGoal<'_>,
@@ -107,6 +107,9 @@ impl BoundedDrag {
         for landmark in system.poser().landmarks() {
             let nearest = if landmark.on_lid { 0.0 } else { near.nearest };
             fraction = fraction.min(landmark.fraction(gram, &start, &end, slack + nearest));
+        }
+        for wall in system.poser().walls() {
+            fraction = fraction.min(wall.fraction(&start, &end));
         }
 
         if fraction < 1.0 {

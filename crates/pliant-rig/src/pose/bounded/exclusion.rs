@@ -12,6 +12,10 @@
 //! |wᵢ| ≤ κ max(0, sᵢ − sⱼ) / gᵢ            |wⱼ| ≤ κ max(0, sⱼ − sᵢ) / gⱼ
 //! ```
 //!
+//! Where only slider `j` of a pair that nobody declared is in use at the start, it keeps its bounds, and
+//! slider `i` alone has that of the first line; with weights in place of activities if the drag does not
+//! move `j`.
+//!
 //! A slider `i` that needs slider `j` is bounded by the weight of `j` at the start in the first solve,
 //! and then by `c = min(wᵢ, wⱼ)` of that solve: `wᵢ ≤ c ≤ wⱼ`.
 //!
@@ -37,6 +41,8 @@ const APART: [(&str, &str); 1] = [("cheekpuff", "jawopen")];
 pub(super) struct SliderRules {
     /// Pairs that are not used together.
     pub(super) exclusive: Vec<[usize; 2]>,
+    /// Pairs of a slider at rest and the one in use that it gives way to.
+    yielding: Vec<[usize; 2]>,
     /// Pairs of a slider and the one that it needs.
     pub(super) needing: Vec<[usize; 2]>,
 }
@@ -46,27 +52,37 @@ impl SliderRules {
     /// sliders.
     ///
     /// A pair that is in use at the start stays in use. Sliders that only move against each other
-    /// (`opposing`) are kept apart if neither is in use and few pins tell what is meant.
+    /// (`opposing`) are kept apart if few pins tell what is meant.
     pub(super) fn of(
         system: &PinSystem,
         mirrored: impl Iterator<Item = [usize; 2]>,
         opposing: impl Iterator<Item = [usize; 2]>,
     ) -> Self {
         let weights = system.weights();
-        let rests = |slider: &usize| weights[*slider] == 0.0;
-
-        let mut exclusive = Self::declared(system, mirrored).exclusive;
+        let mut apart = named_pairs(system.rig());
         if system.pins().len() <= MOST_VAGUE_PINS {
-            exclusive.extend(opposing.filter(|pair| pair.iter().all(rests)));
+            apart.extend(opposing);
         }
 
-        let apart = named_pairs(system.rig()).into_iter();
-        exclusive.extend(apart.filter(|pair| pair.iter().all(rests)));
+        let mut exclusive = Self::declared(system, mirrored).exclusive;
+        let mut yielding = Vec::new();
+        for [a, b] in apart {
+            match [a, b].map(|slider| weights[slider] == 0.0) {
+                [true, true] => exclusive.push([a, b]),
+                [true, false] => yielding.push([a, b]),
+                [false, true] => yielding.push([b, a]),
+                [false, false] => {}
+            }
+        }
 
         let mut needing = needing_pairs(system.rig());
         needing.retain(|[slider, needed]| weights[*slider] <= weights[*needed]);
 
-        Self { exclusive, needing }
+        Self {
+            exclusive,
+            yielding,
+            needing,
+        }
     }
 
     /// As [`of`](Self::of) without opposing pairs and sliders that need others.
@@ -78,7 +94,7 @@ impl SliderRules {
 
         Self {
             exclusive,
-            needing: Vec::new(),
+            ..Self::default()
         }
     }
 }
@@ -138,6 +154,17 @@ impl BoundedDrag {
             let activity_b = self.activity(b, weights);
             self.narrow(a, activity_a - activity_b);
             self.narrow(b, activity_b - activity_a);
+        }
+
+        for k in 0..self.rules.yielding.len() {
+            let [a, b] = self.rules.yielding[k];
+            let difference = match (self.candidate(a), self.candidate(b)) {
+                (Some(k), None) => {
+                    self.penalties.extents[k] * (weights[a].abs() - weights[b].abs())
+                }
+                _ => self.activity(a, weights) - self.activity(b, weights),
+            };
+            self.narrow(a, difference);
         }
 
         for k in 0..self.rules.needing.len() {

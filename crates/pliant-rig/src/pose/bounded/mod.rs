@@ -40,13 +40,15 @@
 //! nothing else, and not on the path of the hand.
 //!
 //! 1. `reach`: a goal that neither single sliders nor several ones reach is shortened; far beyond it
-//!    has one length, and λ is four times as large, so that few sliders follow.
+//!    has one length, its direction counts more than its place, and λ is four times as large, so that few
+//!    sliders follow.
 //! 2. The problem is solved for that goal: few sliders, biased by the penalties.
 //! 3. `exclusion`: of sliders that exclude each other (declared pairs, opposites, puffed cheeks and an
 //!    open jaw) the stronger one stays, as far as it is stronger. `mouthClose` follows `jawOpen`.
 //! 4. `debiasing`: within reach, further solves towards raised goals remove the bias of the
 //!    penalties, inside bounds that follow from the first one.
-//! 5. `exaggeration`: sliders that move the same place share its range.
+//! 5. `exaggeration`: sliders that move the same place share its range. `walls`: together they push no
+//!    side of a cheek, a lip or a lid through the other one.
 //!
 //! **Departures.** Each problem is strictly convex with the same matrix, so the pose is unique and
 //! does not depend on the order of the pins. The penalty ρ bounds the rate at which weights follow
@@ -63,6 +65,7 @@ mod exaggeration;
 mod exclusion;
 mod penalties;
 mod reach;
+mod walls;
 
 #[cfg(test)]
 mod tests;
@@ -73,6 +76,7 @@ use pliant_mesh::glam::DVec3;
 pub use box_problem::BoxProblem;
 pub(crate) use box_terms::OwnedBoxTerms;
 pub(super) use exaggeration::{Landmark, landmarks, peaks};
+pub(super) use walls::{Wall, walls};
 
 use super::{Factored, PinSystem, PoseSolver};
 use crate::RigError;
@@ -293,6 +297,7 @@ impl Bounded {
             candidates,
             penalties,
             quadratic,
+            measured: None,
             at_start,
             workspace: BoxWorkspace::default(),
             hessian_buffer: Vec::new(),

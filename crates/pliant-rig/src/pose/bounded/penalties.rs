@@ -174,6 +174,17 @@ impl Penalties {
         &self,
         projected: &ProjectedSystem,
         candidates: &[usize],
+        hessian: Vec<f64>,
+    ) -> Vec<f64> {
+        self.scaled_hessian(projected, candidates, 1.0, hessian)
+    }
+
+    /// As [`hessian`](Self::hessian) with `factor` times the penalty `ρ`.
+    pub(super) fn scaled_hessian(
+        &self,
+        projected: &ProjectedSystem,
+        candidates: &[usize],
+        factor: f64,
         mut hessian: Vec<f64>,
     ) -> Vec<f64> {
         let n = candidates.len();
@@ -187,7 +198,7 @@ impl Penalties {
             }
         }
 
-        let damping = self.damping.max(LEAST_DAMPING);
+        let damping = factor * self.damping.max(LEAST_DAMPING);
         hessian.clear();
         hessian.extend(self.motion.iter().map(|q| damping * q));
 

@@ -16,8 +16,17 @@
 //! So a goal is untouched while one slider could nearly reach it, and constant from 1.56 R on. More
 //! pins are evidence of a pose of several sliders.
 //!
+//! A hand far away says a direction and no place. Seen from there, a motion across the direction costs
+//! little beside one along it; a shortened goal would make it expensive, and every slider that moves the
+//! pin a little aside would call for another one against it. Residuals across the direction `m̂` of a
+//! shortened goal therefore count less:
+//!
+//! ```text
+//! |r|²  becomes  (m̂·r)² + ω |r − (m̂·r) m̂|²        ω = max(1/4, (s(ℓ) / ℓ)²)
+//! ```
+//!
 //! A goal that several sliders reach together is followed all the same: with the residual `r` of a
-//! solve for the whole goal, it is lengthened again by a part `f` that falls from 1 to 0 where `|r|`
+//! solve for the whole goal, it is lengthened again, and `ω` raised to 1, by a part `f` that falls from 1 to 0 where `|r|`
 //! grows from 60 to 90 % of `|m|`, and where `|m|` grows from 1.2 to 1.7 times `R`. From there on, the
 //! pose is constant.
 //!
@@ -34,7 +43,7 @@
 //!
 //! **Departures.** Pins on curves keep their goals, and so do pins that no slider moves.
 
-use pliant_mesh::glam::DVec3;
+use pliant_mesh::glam::{DMat3, DVec3};
 
 use super::bounded_drag::{BoundedDrag, DragGoal};
 use super::debiasing::falling;
@@ -61,6 +70,10 @@ const NEAREST_FADE: [f64; 2] = [1.6, 2.4];
 /// Residuals relative to the drag between which a goal counts as out of the reach of several sliders.
 /// *Measured*, as above.
 const RESIDUAL_FADE: [f64; 2] = [0.6, 0.9];
+
+/// The least `ω`. *Chosen*: that of a goal 2.4 times as far as a single slider reaches, from where on
+/// the pose is constant. *Measured* by eye (`drag_sheets`): below it, drags across the way of a lid close it.
+const LEAST_LATERAL: f64 = 0.25;
 
 /// How much more than the goals of single sliders those of several ones are raised: the bias of the
 /// penalties is larger there. *Measured*, as above.
@@ -89,6 +102,8 @@ pub(super) struct NearGoals {
     pub(super) raise: f64,
     /// The part by which a short goal is followed as nearly as the limits allow.
     pub(super) nearest: f64,
+    /// `ω` of each pin.
+    lateral: Vec<f64>,
     /// The largest `|m| / R` of the pins.
     distance: f64,
     /// The largest `|m|` of the pins.
@@ -99,6 +114,27 @@ impl NearGoals {
     /// The factor of the sparsity.
     pub(super) fn sparsity(&self) -> f64 {
         1.0 + (FAR_SPARSITY - 1.0) * (1.0 - self.within_reach).powi(2)
+    }
+
+    /// For each pin the root of its measure of residuals, `√ω I + (1 − √ω) m̂m̂ᵀ`, with the projected
+    /// and weighted `goals`; empty where all are the identity.
+    pub(super) fn metric(&self, goals: &[f64]) -> Vec<DMat3> {
+        if self.lateral.iter().all(|lateral| *lateral == 1.0) {
+            return Vec::new();
+        }
+
+        let mut metric = Vec::with_capacity(self.lateral.len());
+        for (goal, lateral) in goals.chunks_exact(3).zip(&self.lateral) {
+            let across = lateral.sqrt();
+            let direction = DVec3::from_slice(goal).normalize_or_zero();
+            let along = DMat3::from_cols(
+                direction * direction.x,
+                direction * direction.y,
+                direction * direction.z,
+            );
+            metric.push(DMat3::from_diagonal(DVec3::splat(across)) + along * (1.0 - across));
+        }
+        metric
     }
 
     /// 1 where all goals are short and give all three coordinates.
@@ -168,6 +204,7 @@ impl Reach {
             within_reach: 1.0,
             raise: 1.0,
             nearest: 0.0,
+            lateral: vec![1.0; displacements.len()],
             distance: 0.0,
             longest: 0.0,
         };
@@ -188,7 +225,9 @@ impl Reach {
             let reach = pulling * farthest.fold(0.0, f64::max);
             near.distance = near.distance.max(length / reach);
             near.longest = near.longest.max(displacements[k].length().min(length));
-            near.displacements[k] *= shortened(length, limit * reach) / length;
+            let part = shortened(length, limit * reach) / length;
+            near.displacements[k] *= part;
+            near.lateral[k] = (part * part).max(LEAST_LATERAL);
         }
 
         near.within_reach = falling(near.distance, SINGLE_FADE);
@@ -237,6 +276,9 @@ impl BoundedDrag {
         let followed = reachable * falling(residual, RESIDUAL_FADE);
         for (near, whole) in near.displacements.iter_mut().zip(whole.displacements) {
             *near += (*whole - *near) * followed;
+        }
+        for lateral in &mut near.lateral {
+            *lateral += (1.0 - *lateral) * followed;
         }
         near.nearest = short.min(followed) * (1.0 - falling(near.distance, NEAREST_FADE));
         near.raise = 1.0 + (SEVERAL_RAISE - 1.0) * followed * (1.0 - near.within_reach);

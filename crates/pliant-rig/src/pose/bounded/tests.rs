@@ -104,7 +104,7 @@ fn beyond_three_times_the_reach_the_pose_is_constant() {
 }
 
 #[test]
-fn a_goal_a_hundred_times_as_far_keeps_its_slider_and_wakes_few_others() {
+fn a_goal_a_hundred_times_as_far_moves_the_slider_that_goes_farthest_along_it_and_few_others() {
     let rig = bumps(12);
     let mut grab = grab(&rig, &[], &[DRAGGED]);
     for slider in 0..12 {
@@ -113,11 +113,26 @@ fn a_goal_a_hundred_times_as_far_keeps_its_slider_and_wakes_few_others() {
             continue;
         }
 
+        let goes = |k: usize| grab.system().pin_derivatives(k)[0].dot(along);
+        let farthest = (0..12).max_by(|&a, &b| goes(a).total_cmp(&goes(b)));
+        let farthest = farthest.expect("twelve sliders");
         let far = grab.solve(&[along * 100.0]).weights;
-        assert!(far[slider] > 0.25, "slider {slider} stays in use: {far:?}");
+        assert!(far[farthest] > 0.25, "slider {farthest}: {far:?}");
         assert!(far.iter().sum::<f64>() < 1.5, "slider {slider}: {far:?}");
         assert_eq!(far[0], 0.0, "it hardly moves the pin");
     }
+}
+
+#[test]
+fn a_far_goal_is_a_direction_and_a_near_one_a_place() {
+    // The nearest point of the line w (1, 1, 0) to (x, 0, 0) is at w = x / 2. Seen along a far goal,
+    // which is 1.2 long, at w = 1.2 / (1 + 1/4).
+    let rig = shifts(&[("a", [1.0, 1.0, 0.0])]);
+    let mut grab = grab(&rig, &[], &[6]);
+    let weight = |grab: &mut Grab, x: f64| grab.solve(&[DVec3::X * x]).weights[0];
+    assert!((weight(&mut grab, 0.5) - 0.25).abs() < 0.03);
+    let far = weight(&mut grab, 100.0);
+    assert!((0.8..=0.96 + 1e-9).contains(&far), "{far}");
 }
 
 #[test]
@@ -202,6 +217,29 @@ fn cheeks_are_not_puffed_while_the_jaw_is_open() {
     }
 
     assert!(used[0] > 0.3 && used[1] > 0.3, "each alone: {used:?}");
+}
+
+#[test]
+fn a_cheek_gives_way_to_a_jaw_that_is_open_at_the_start() {
+    let rig = shifts(&[
+        ("cheekPuff", [1.0, -0.3, 0.2]),
+        ("jawOpen", [0.1, -1.0, 0.1]),
+        ("mouthLeft", [0.4, 0.0, 0.0]),
+    ]);
+    let mut grab = grab(&rig, &[0.0, 0.5, 0.0], &[6]);
+    let mut last = 0.0;
+    for k in 0..=60 {
+        let goal = DVec3::new(1.0, -0.3, 0.2) * (f64::from(k) / 60.0);
+        let weights = grab.solve(&[goal]).weights;
+        assert!(weights[1] > 0.4, "the jaw stays open: {weights:?}");
+        if k <= 20 {
+            assert_eq!(weights[0], 0.0, "{goal}: {weights:?}");
+        }
+        assert!((weights[0] - last).abs() < 0.06, "{goal}: {weights:?}");
+        last = weights[0];
+    }
+
+    assert!(last > 0.1, "a far hand means the cheek: {last}");
 }
 
 #[test]
