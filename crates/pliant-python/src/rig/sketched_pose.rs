@@ -259,7 +259,19 @@ impl SketchedPose {
                 (_, named) => named,
             };
             let followers = followed.map(|feature| self.features.followers(feature));
-            let taken = face.draw_on(&pins, followers.as_deref())?;
+            let stretches = match ends {
+                "auto" => Feature::side_stretches(followed),
+                _ => &[],
+            };
+            let mut order: Vec<usize> = stretches
+                .iter()
+                .filter_map(|stretch| readings.iter().position(|(of, _)| of == stretch))
+                .collect();
+            if order.is_empty() {
+                order = (0..readings.len()).collect();
+            }
+            let ordered: Vec<_> = order.iter().map(|&k| pins[k].clone()).collect();
+            let taken = order[face.draw_on(&ordered, followers.as_deref())?];
             Ok((sketches.swap_remove(taken), followed, readings[taken].1))
         })?;
 

@@ -13,12 +13,16 @@
 //! The feature with the largest strength is that of the stroke, and only sliders that belong to it
 //! follow the stroke. Lips and jaw share theirs, as a mouth moves both.
 //!
+//! The feature also says how the ends of a bent stroke move. A brow or a lid moves as a whole, so its ends
+//! go with the bow; the corners of a mouth go against it, and a mouth that cannot follow ⌒ is not meant to
+//! smile instead.
+//!
 //! **Departures.** On a rig without telling names there are no features, and all sliders follow. A
 //! slider whose name says nothing belongs to no feature.
 
 use pliant_mesh::SurfacePoint;
 
-use crate::{MatchKind, Pin, Rig, RigError, SurfaceCurve, Vocabulary, match_names};
+use crate::{MatchKind, Pin, Rig, RigError, SideStretch, SurfaceCurve, Vocabulary, match_names};
 
 /// A feature of a face.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -100,6 +104,18 @@ impl Feature {
                 .iter()
                 .any(|word| name.contains(word));
         is_lid.then_some(Self::Lid)
+    }
+
+    /// How the ends of a bent stroke on `feature` may be meant, the more likely way first.
+    #[must_use]
+    pub fn side_stretches(feature: Option<Self>) -> &'static [SideStretch] {
+        match feature {
+            Some(Self::Brow | Self::Lid | Self::Cheek | Self::Nose) => {
+                &[SideStretch::Bow, SideStretch::Tangent]
+            }
+            Some(Self::Lip) => &[SideStretch::Tangent],
+            Some(Self::Jaw) | None => &[SideStretch::Tangent, SideStretch::Bow],
+        }
     }
 
     /// Whether sliders of `other` follow a stroke on this feature.

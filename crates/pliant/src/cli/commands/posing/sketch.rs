@@ -65,10 +65,11 @@ Stroke file, in pixels from the upper left corner of the picture:
 
 How a stroke is read:
   A stroke is a straight wire that was bent. Its middle follows the bow. Its
-  ends are pulled outwards and against the bow, or with the bow where the
-  sliders cannot follow. A stroke like ⌣ on a mouth makes it smile, and one
-  like ⌒ on a brow raises it (Çetinaslan 2016, ch. 3). Only sliders of the
-  feature that the stroke is on follow it, by their names; see --feature.";
+  ends are pulled outwards and against the bow on a mouth, with the bow on a
+  brow or a lid. A stroke like ⌣ on a mouth makes it smile, one like ⌒ lowers
+  its corners, and one like ⌒ on a brow raises it (Çetinaslan 2016, ch. 3).
+  Only sliders of the feature that the stroke is on follow it, by their names;
+  see --feature.";
 
 const USAGE: &str = "\
 pliant sketch [OPTIONS] --stroke <S.json> --out <FILE> <RIG>
@@ -182,8 +183,8 @@ enum Frame {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Ends {
-    /// Against the bow if the sliders can follow at least half of it, as at a mouth; else with
-    /// the bow, as at a brow.
+    /// As the feature moves: against the bow at a mouth, with the bow at a brow or a lid, and there
+    /// against it if the sliders cannot follow half of it.
     Auto,
     /// Outwards and against the bow: the corners of a ⌣ go up.
     Against,
@@ -301,6 +302,18 @@ impl Args {
         let remedy = "draw strokes on both sides instead of --symmetric";
         let plane = choose_plane(None, rig.neutral(), &self.rig, remedy)?;
         Ok(Some(VertexMirror::by_position(rig.neutral(), plane)))
+    }
+
+    /// The indices of the readings of a stroke on `feature`, the more likely one first.
+    fn reading_order(&self, feature: Option<Feature>, count: usize) -> Vec<usize> {
+        let readings = self.ends.readings();
+        if self.ends != Ends::Auto || count != readings.len() {
+            return (0..count).collect();
+        }
+
+        let stretches = Feature::side_stretches(feature).iter();
+        let index_of = |stretch: &SideStretch| readings.iter().position(|(of, _)| of == stretch);
+        stretches.filter_map(index_of).collect()
     }
 
     /// The options of each reading of a bent stroke.
@@ -447,19 +460,22 @@ impl<'a> Sketch<'a> {
         mut stroke: StrokePins,
         reports: &mut Vec<(StrokeReport, Option<&'static str>)>,
     ) -> Result<(SurfaceCurve, Vec<Pin>), Failure> {
-        let mut readings = Vec::with_capacity(stroke.readings.len());
-        for pins in &stroke.readings {
-            readings.push(self.with_mirror_images(face, pins)?);
-        }
-
-        // The first reading that the sliders of the feature can follow is taken.
         let about = |error: RigError| Failure::about(&self.args.rig, &error);
         let features = FaceFeatures::of(self.rig);
         let feature = self.feature(&features, &stroke.curve).map_err(about)?;
         let followers = feature.map(|feature| features.followers(feature));
+
+        let order = self.args.reading_order(feature, stroke.readings.len());
+        let mut readings = Vec::with_capacity(order.len());
+        for &k in &order {
+            readings.push(self.with_mirror_images(face, &stroke.readings[k])?);
+        }
+
+        // The first reading that the sliders of the feature can follow is taken.
         let taken = face
             .draw_on(&readings, followers.as_deref())
             .map_err(about)?;
+        let taken = order[taken];
 
         // Only a bent stroke has several readings.
         if let StrokeReport::Bent(report) = &mut stroke.report {
