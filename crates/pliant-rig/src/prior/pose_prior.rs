@@ -39,8 +39,11 @@ impl PosePrior {
     /// `ρ`. *Measured* on a range of motion of 4,030 frames, learnt from its first half on the ICT
     /// head: between 0.02 and 0.1 nothing changes.
     pub const SHRINKAGE: f64 = 0.05;
-    /// `ε`: the square of a weight of 0.01. *Chosen*: sliders that no clip moves stay usable.
-    pub const LEAST_MOMENT: f64 = 1e-4;
+    /// `ε`: the square of a weight of 0.1. *Measured* on a range of motion, learnt from one quarter and
+    /// tried on the poses of another, on the ICT head: the error of the weights is 0.65 to 0.92 of the best
+    /// method of Çetinaslan 2016 (four pins); with a weight of 0.01, which hardly lets sliders move that
+    /// the clip does not move, 0.65 to 1.38.
+    pub const LEAST_MOMENT: f64 = 1e-2;
 
     /// Learns from the keys of `tracks`, all of which have the same sliders. Every key counts once.
     ///
@@ -283,7 +286,7 @@ mod tests {
         let together = prior.energy(&[0.5, 0.5, 0.0]);
         assert!(together < 0.2 * prior.energy(&[0.5, 0.0, 0.0]));
         assert!(
-            together < 0.01 * prior.energy(&[0.0, 0.0, 0.5]),
+            together < 0.05 * prior.energy(&[0.0, 0.0, 0.5]),
             "the third never moves"
         );
         assert_eq!(prior.energy(&[0.0; 3]), 0.0);
