@@ -46,7 +46,7 @@ pub(crate) fn parse_displacement(text: &str) -> Result<DVec3, String> {
             Ok(DVec3::new(x, y, z))
         }
         _ => Err(format!(
-            "'{text}' is not a displacement; give three numbers, as in 0,0,-1.5"
+            "'{text}' is not three numbers; write x,y,z, as in 0,0,-1.5"
         )),
     }
 }

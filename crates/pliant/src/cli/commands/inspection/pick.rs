@@ -239,6 +239,15 @@ impl Args {
             None => framing_camera(mesh, self.view, self.size),
         };
 
+        let size = [camera.width, camera.height];
+        let is_inside = |k: usize| (0.0..=f64::from(size[k])).contains(&pixel[k]);
+        if !(is_inside(0) && is_inside(1)) {
+            return Err(Failure::new(format!(
+                "pixel {},{} is outside the picture, which has {} by {} pixels; give a pixel inside it, or --size",
+                pixel[0], pixel[1], size[0], size[1]
+            )));
+        }
+
         let index = SurfaceIndex::new(mesh).map_err(about)?;
         let (eye, direction) = camera.ray(pixel);
         let Some(hit) = index.cast_ray(eye, direction, f64::from(f32::MAX)) else {
