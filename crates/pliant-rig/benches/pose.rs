@@ -4,7 +4,8 @@
 //! face with pins on both corners of the mouth, the chin and the brows, of which one corner goes
 //! round a loop of 1 cm radius in 60 moments while the others hold a pose. Without it: a sheet of
 //! that size. `130+260` has 130 sliders and 260 shapes for products of two of them on the same
-//! neutral, in the manner of `benches/peers/inverse_rig_numpy.py`. Times are per moment.
+//! neutral, in the manner of `benches/peers/inverse_rig_numpy.py`; `600` has 600 sliders. Times are per
+//! moment. `solve` is one quadratic problem, which peers solve, `drag` the default with all its solves.
 //!
 //! With `-- --write FOLDER` the quadratic problems of the drag are written instead, for
 //! `benches/peers/pose_peers.py`, and the medians of single calls printed, which is how that script
@@ -32,6 +33,8 @@ const MOMENTS: usize = 60;
 const LANDMARKS: [usize; 5] = [48, 54, 8, 19, 24];
 const SLIDERS: usize = 130;
 const PAIRS: usize = 260;
+/// Sliders of a large rig.
+const MANY: usize = 600;
 
 /// A rig, pins on it and where they go.
 struct Drag {
@@ -120,8 +123,12 @@ impl Drag {
     }
 
     fn grab(&self, poser: &Poser) -> Grab {
+        self.grab_with(poser, &without_debiasing())
+    }
+
+    fn grab_with(&self, poser: &Poser, solver: &Bounded) -> Grab {
         poser
-            .grab(&[], &self.pins, &without_debiasing(), Range::Clip)
+            .grab(&[], &self.pins, solver, Range::Clip)
             .expect("the pins are on the mesh")
     }
 
@@ -139,49 +146,64 @@ impl Drag {
     }
 }
 
-/// Gaussian bumps 1 to 4 cm wide and 1 cm high, and smaller ones of 3 mm between two that overlap.
-fn combined(subject: &Subject) -> Rig {
-    let neutral = subject.rig.neutral();
-    let positions = neutral.positions();
-    let unit =
-        |k: f64| DVec3::new((k * 12.9).sin(), (k * 78.2).sin(), (k * 37.7).cos()).normalize();
-    let bump = |centre: DVec3, width: f64, offset: DVec3| -> Vec<Vec3> {
-        let hill = |p: &DVec3| {
-            (-0.5 * p.distance_squared(centre) / (0.5 * width * subject.centimetre).powi(2)).exp()
-        };
-        positions
-            .iter()
-            .map(hill)
-            .map(|h| {
-                if h < 1e-3 {
-                    Vec3::ZERO
-                } else {
-                    (offset * h * subject.centimetre).as_vec3()
-                }
-            })
-            .collect()
-    };
+/// Gaussian bumps 1 to 4 cm wide and 1 cm high.
+struct Bumps<'s> {
+    subject: &'s Subject,
+}
 
-    // Half of the bumps lie around the pins, the others anywhere.
-    let centre = |k: usize| {
+impl Bumps<'_> {
+    /// Half of the bumps lie around the pins, the others anywhere.
+    fn centre(&self, k: usize) -> DVec3 {
+        let positions = self.subject.rig.neutral().positions();
         let anywhere = positions[(k * 7919) % positions.len()];
         if k.is_multiple_of(2) {
-            positions[subject.vertices[k / 2 % 5]].lerp(anywhere, 0.15)
+            positions[self.subject.vertices[k / 2 % 5]].lerp(anywhere, 0.15)
         } else {
             anywhere
         }
-    };
+    }
 
-    let width = |k: usize| 1.0 + 3.0 * (k as f64 * 0.618).fract();
-    let target = |k: usize| {
-        Target::from_dense(
-            format!("bump {k}"),
-            bump(centre(k), width(k), unit(k as f64)),
-        )
-    };
+    fn width(k: usize) -> f64 {
+        1.0 + 3.0 * (k as f64 * 0.618).fract()
+    }
 
+    fn direction(k: f64) -> DVec3 {
+        DVec3::new((k * 12.9).sin(), (k * 78.2).sin(), (k * 37.7).cos()).normalize()
+    }
+
+    fn deltas(&self, centre: DVec3, width: f64, offset: DVec3) -> Vec<Vec3> {
+        let centimetre = self.subject.centimetre;
+        let positions = self.subject.rig.neutral().positions();
+        let mut deltas = Vec::with_capacity(positions.len());
+        for p in positions {
+            let part = p.distance_squared(centre) / (0.5 * width * centimetre).powi(2);
+            let height = (-0.5 * part).exp();
+            deltas.push(if height < 1e-3 {
+                Vec3::ZERO
+            } else {
+                (offset * height * centimetre).as_vec3()
+            });
+        }
+        deltas
+    }
+
+    fn rig(&self, count: usize) -> Rig {
+        let target = |k: usize| {
+            let deltas = self.deltas(self.centre(k), Self::width(k), Self::direction(k as f64));
+            Target::from_dense(format!("bump {k}"), deltas)
+        };
+        let neutral = self.subject.rig.neutral().clone();
+        Rig::new(neutral, (0..count).map(target).collect()).expect("bumps fit their mesh")
+    }
+}
+
+/// Bumps, and smaller ones of 3 mm between two that overlap.
+fn combined(subject: &Subject) -> Rig {
+    let bumps = Bumps { subject };
+    let width = Bumps::width;
     let overlap = |&(i, j): &(usize, usize)| {
-        centre(i).distance(centre(j)) < (width(i) + width(j)) * subject.centimetre
+        let distance = bumps.centre(i).distance(bumps.centre(j));
+        distance < (width(i) + width(j)) * subject.centimetre
     };
     let pairs = (0..SLIDERS)
         .flat_map(|i| (i + 1..SLIDERS).map(move |j| (i, j)))
@@ -190,15 +212,10 @@ fn combined(subject: &Subject) -> Rig {
     let pairs: Vec<_> = pairs.collect();
     let combination = |k: usize| {
         let (i, j) = pairs[k * pairs.len() / PAIRS];
-        let middle = centre(i).midpoint(centre(j));
-        let between = Target::from_dense(
-            "",
-            bump(
-                middle,
-                0.6 * width(i).min(width(j)),
-                unit(k as f64 + 0.5) * 0.3,
-            ),
-        );
+        let middle = bumps.centre(i).midpoint(bumps.centre(j));
+        let narrow = 0.6 * width(i).min(width(j));
+        let offset = Bumps::direction(k as f64 + 0.5) * 0.3;
+        let between = Target::from_dense("", bumps.deltas(middle, narrow, offset));
 
         let drivers = vec![Driver::Slider(i.into()), Driver::Slider(j.into())];
         Combination {
@@ -210,9 +227,9 @@ fn combined(subject: &Subject) -> Rig {
         }
     };
 
-    let rig = Rig::new(neutral.clone(), (0..SLIDERS).map(target).collect())
-        .expect("bumps fit their mesh");
-    rig.with_combinations((0..PAIRS).map(combination).collect())
+    bumps
+        .rig(SLIDERS)
+        .with_combinations((0..PAIRS).map(combination).collect())
         .expect("pairs of sliders that are there")
 }
 
@@ -251,10 +268,16 @@ fn prepare(criterion: &mut Criterion, name: &str, drag: &Drag) {
 fn solve(criterion: &mut Criterion, name: &str, drag: &Drag) {
     let mut group = criterion.benchmark_group("pose");
     let poser = Poser::new(&drag.rig).expect("the rig has targets");
-    for (start, forgets) in [("warm", false), ("cold", true)] {
-        let mut grab = drag.grab(&poser);
+    let one = without_debiasing();
+    let all = Bounded::default();
+    for (work, solver, start, forgets) in [
+        ("solve", &one, "warm", false),
+        ("solve", &one, "cold", true),
+        ("drag", &all, "warm", false),
+    ] {
+        let mut grab = drag.grab_with(&poser, solver);
         let mut moments = drag.moments.iter().cycle();
-        group.bench_function(format!("solve/{name}/{start}"), |b| {
+        group.bench_function(format!("{work}/{name}/{start}"), |b| {
             b.iter(|| {
                 if forgets {
                     grab.reset();
@@ -513,6 +536,15 @@ fn main() -> std::io::Result<()> {
 
     let drag = Drag::new(combined(&subject), subject.vertices, subject.centimetre);
     let name = format!("{SLIDERS}+{PAIRS}-{}", subject.name);
+    prepare(&mut criterion, &name, &drag);
+    solve(&mut criterion, &name, &drag);
+
+    let drag = Drag::new(
+        Bumps { subject: &subject }.rig(MANY),
+        subject.vertices,
+        subject.centimetre,
+    );
+    let name = format!("{MANY}x5-{}", subject.name);
     prepare(&mut criterion, &name, &drag);
     solve(&mut criterion, &name, &drag);
     criterion.final_summary();

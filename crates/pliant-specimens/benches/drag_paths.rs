@@ -6,7 +6,8 @@
 //! *Paths.* Goals that one to three sliders reach are approached in 60 steps along a curve, left
 //! behind straight to twice their distance, and approached along the curve while four other pins are
 //! held. For each: the largest change of a slider in one step (median, nine in ten, most), and how
-//! much smaller it is with steps half as long. A solver that jumps has a ratio near 1.
+//! much smaller it is with steps half as long. A solver that jumps has a ratio near 1. With `DRAG_EACH`
+//! set, each path and its fastest slider.
 //!
 //! *Far drags.* Fifty pins are dragged by 15 to 80 % of the face's size in random directions. For each
 //! pose: sliders that move and those at a limit, the part of the motion farther from the pin than a

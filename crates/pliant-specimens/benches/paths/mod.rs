@@ -158,6 +158,24 @@ impl<'r> Subject<'r> {
             }
             let mut held = self.grab(&pins, solver);
 
+            if std::env::var_os("DRAG_EACH").is_some() {
+                let path = [
+                    fastest(&mut grab, &curved),
+                    fastest(&mut grab, &twice),
+                    fastest(&mut held, &curved),
+                ];
+                let words = path.map(|(slider, t, change)| {
+                    format!("{change:.3} {} at {t:.2}", self.rig.targets()[slider].name)
+                });
+                println!(
+                    "  {k} v{vertex} {:.1?} missed {:.1} %, {} sliders: {}",
+                    goal.to_array(),
+                    missed[k],
+                    moved[k],
+                    words.join("; ")
+                );
+            }
+
             for (steps, all) in [(STEPS, &mut changes), (2 * STEPS, &mut halved)] {
                 all[0].push(largest_change(&mut grab, &curved, steps));
                 all[1].push(largest_change(&mut grab, &twice, steps));
@@ -289,6 +307,25 @@ fn needs_another(rig: &Rig, slider: usize) -> bool {
         .name
         .to_lowercase()
         .contains("mouthclose")
+}
+
+/// The slider that changes most in one of the steps of a path, where it does so, and by how much.
+fn fastest(grab: &mut Grab, path: &dyn Fn(f64) -> DVec3) -> (usize, f64, f64) {
+    let mut goals = vec![DVec3::ZERO; grab.system().pins().len()];
+    let mut last = grab.solve(&goals).weights;
+    let mut fastest = (0, 0.0, 0.0);
+    for k in 1..=STEPS {
+        let t = k as f64 / STEPS as f64;
+        goals[0] = path(t);
+        let next = grab.solve(&goals).weights;
+        for (slider, (a, b)) in last.iter().zip(&next).enumerate() {
+            if (a - b).abs() > fastest.2 {
+                fastest = (slider, t, (a - b).abs());
+            }
+        }
+        last = next;
+    }
+    fastest
 }
 
 fn largest_change(grab: &mut Grab, path: &dyn Fn(f64) -> DVec3, steps: usize) -> f64 {
