@@ -42,7 +42,8 @@ mod symmetry;
 
 pub use animation::{
     Clip, ClipEdit, Ease, EasedKey, Falloff, Interpolation, Key, KeyedCurves, MarkerGap,
-    MarkerTrack, ShapeBasis, WeightTrack, eased_weight, edit_clip,
+    MarkerTrack, PoseBlend, PoseLibrary, PoseScope, SavedPose, ShapeBasis, WeightTrack,
+    eased_weight, edit_clip,
 };
 pub use error::RigError;
 pub use invert::{

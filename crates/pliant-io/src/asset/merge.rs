@@ -23,7 +23,8 @@ impl Asset {
     }
 
     /// For each object and each of its vertices, the index in the order of the whole file.
-    pub(crate) fn file_indices(&self) -> Vec<Vec<u32>> {
+    #[must_use]
+    pub fn file_indices(&self) -> Vec<Vec<u32>> {
         let mut next = 0;
         let mut indices = Vec::with_capacity(self.objects.len());
         for object in &self.objects {

@@ -6,6 +6,7 @@
 //! - [`eased_weight`]: one curve whose segments ease in and out.
 //! - [`ClipEdit`]: changes of a track that fade out before and after a frame.
 //! - [`ShapeBasis`]: frames as few shapes with weights.
+//! - [`PoseLibrary`]: poses that are kept, to be applied and blended.
 //! - [`MarkerTrack`]: named markers of a motion capture over time.
 
 mod clip;
@@ -13,6 +14,7 @@ mod clip_edit;
 mod eased_curve;
 mod keyed_curves;
 mod marker_track;
+mod pose_library;
 mod shape_basis;
 mod weight_track;
 
@@ -21,5 +23,6 @@ pub use clip_edit::{ClipEdit, Falloff, edit_clip};
 pub use eased_curve::{Ease, EasedKey, eased_weight};
 pub use keyed_curves::{Key, KeyedCurves};
 pub use marker_track::{MarkerGap, MarkerTrack};
+pub use pose_library::{PoseBlend, PoseLibrary, PoseScope, SavedPose};
 pub use shape_basis::ShapeBasis;
 pub use weight_track::{Interpolation, WeightTrack};

@@ -37,6 +37,8 @@ pub enum Command {
     AskFiles(RoomFileRequest),
     /// Ask for a file to export to.
     AskExport,
+    /// Ask for a file to export this to, by its name in the list.
+    AskExportOf(&'static str),
     /// Ask for the name of a picture.
     AskScreenshot,
     /// Open a project, or a new one without a file whose character is an asset; a file that only

@@ -5,6 +5,7 @@
 //! | mesh or rig | the character; its clips become takes, and a rig opens on its sliders |
 //! | mesh with the faces of the character | a target of the character |
 //! | clip with as many vertices as the character | takes of the character |
+//! | library of poses, or weights by name (`.json`) | saved poses |
 //! | targets or frames that need a mesh (`.npy`, `.target`) | a pair with the character |
 
 use std::path::{Path, PathBuf};
@@ -12,10 +13,12 @@ use std::sync::Arc;
 
 use pliant::io::{self, Animation, Asset, Format, LocatorBase, is_file, is_folder};
 use pliant::mesh::Progress;
+use pliant::rig::SavedPose;
 
 use super::arrivals::path_text;
 use super::capture::{is_performance_file, performance_endings, performance_take};
 use super::library::load_asset;
+use super::pose::pose_file::read_poses;
 use crate::model::document::{AddedTarget, Character, Document, Locator};
 use crate::model::names::{free_name, shown, to_message};
 use crate::model::project::ENDING;
@@ -35,6 +38,8 @@ pub struct Import {
     pub targets: Vec<AddedTarget>,
     /// Takes to add.
     pub takes: Vec<Take>,
+    /// Poses to save.
+    pub poses: Vec<SavedPose>,
     /// Files that were declined, one message each.
     pub declined: Vec<String>,
 }
@@ -44,6 +49,7 @@ impl Import {
     #[must_use]
     pub fn label(&self) -> String {
         match (&self.character, self.targets.len(), self.takes.len()) {
+            (None, 0, 0) => "Import poses".into(),
             (Some(_), ..) if self.same_mesh => "Import targets".into(),
             (Some(_), ..) => "Import character".into(),
             (None, 1, 0) => "Import target".into(),
@@ -62,7 +68,10 @@ impl Import {
     /// Whether it adds nothing to the document.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.character.is_none() && self.takes.is_empty() && self.targets.is_empty()
+        self.character.is_none()
+            && self.takes.is_empty()
+            && self.targets.is_empty()
+            && self.poses.is_empty()
     }
 
     /// Applies it to a document. The timeline takes the range of the first take, unless it already
@@ -83,6 +92,10 @@ impl Import {
                 document.timeline.playing_take = None;
             }
             None => {}
+        }
+
+        for pose in self.poses {
+            document.pose.library.put(pose);
         }
 
         let Document {
@@ -199,7 +212,13 @@ impl Importer<'_> {
                 "'{}' is a project; open it with File › Open.",
                 shown(path)
             )),
-            None if is_performance_file(path) => self.add_performance(path),
+            None if is_performance_file(path) => match read_poses(path)? {
+                Some(poses) => {
+                    self.found.poses.extend(poses);
+                    Ok(())
+                }
+                None => self.add_performance(path),
+            },
             None if is_file(path) => Err(format!(
                 "Pliant cannot read '{}'; it reads {}.",
                 shown(path),

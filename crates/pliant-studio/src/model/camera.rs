@@ -180,6 +180,8 @@ pub struct Axes {
 impl Camera {
     /// Chosen: the portrait lens of the pictures, so that a face keeps its proportions.
     pub const DEFAULT_FOV_Y_RAD: f64 = Framing::DEFAULT_VERTICAL_FOV_RAD;
+    /// Yaw and pitch of the three-quarter view, in radians. Chosen: as in `pliant render`.
+    const THREE_QUARTER: [f64; 2] = [0.61, 0.26];
     /// Distances that arithmetic can bear, in scene units.
     const DISTANCES: [f64; 2] = [1e-9, 1e12];
     /// The nearest visible depth as a share of the distance.
@@ -231,6 +233,13 @@ impl Camera {
     /// Looks from a side at the same target.
     pub fn look_from(&mut self, side: Side) {
         [self.yaw, self.pitch] = side.angles();
+    }
+
+    /// Looks from the front, turned towards the character's left (+X) or right side and a little
+    /// from above, at the same target: the view in which depth and silhouette are both seen.
+    pub fn look_three_quarter(&mut self, from_left: bool) {
+        let [yaw, pitch] = Self::THREE_QUARTER;
+        (self.yaw, self.pitch) = (if from_left { yaw } else { -yaw }, pitch);
     }
 
     /// Perspective on or off.

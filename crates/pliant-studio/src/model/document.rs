@@ -57,6 +57,8 @@ pub struct Character {
     pub solo: BTreeSet<String>,
     /// Limits that differ from the rig's, `[min, max]`.
     pub limits: BTreeMap<String, [f64; 2]>,
+    /// Sliders that are listed before all others.
+    pub favourites: BTreeSet<String>,
     /// Whether a slider also moves its mirror partner.
     pub mirrored: bool,
     /// Targets made in the studio, after those of the asset.

@@ -30,6 +30,10 @@ pub struct Look {
     pub legend: bool,
     /// The small axes in the corner.
     pub axes: bool,
+    /// The pose before a drag, while it lasts.
+    pub ghost: bool,
+    /// The poses at the keys before and after the frame.
+    pub onion: bool,
 }
 
 impl Default for Look {
@@ -42,6 +46,8 @@ impl Default for Look {
             grid: true,
             legend: true,
             axes: true,
+            ghost: false,
+            onion: false,
         }
     }
 }

@@ -5,7 +5,7 @@
 //! - [`project`]: the text of a project file.
 //! - [`pose`], [`touch`], [`blend`], [`transfer`], [`learn`]: settings of each room.
 //! - [`room`], [`view_state`], [`camera`], [`look`]: what is displayed, and how.
-//! - [`examples`]: documents to start with.
+//! - [`examples`]: documents to start with; [`tour`]: tasks on them.
 //! - [`blob`], [`shared`], [`names`]: large results, shared arrays, names.
 
 pub mod blend;
@@ -23,5 +23,6 @@ pub mod room;
 pub mod shared;
 pub mod timeline;
 pub mod touch;
+pub mod tour;
 pub mod transfer;
 pub mod view_state;

@@ -33,6 +33,8 @@ pub struct ViewState {
 pub enum OptionsTab {
     /// The sliders of the character.
     Sliders,
+    /// Saved poses.
+    Poses,
     /// The settings of the room.
     Settings,
     /// What the last drag moved.

@@ -51,7 +51,7 @@ impl PaneCanvas<'_> {
     /// The object at a position of the screen.
     #[must_use]
     pub fn pick(&self, place: Pos2) -> Option<Hit> {
-        self.scene.pick(&self.canvas.view.ray(place))
+        self.scene.pick_unlocked(&self.canvas.view.ray(place))
     }
 
     /// How many points of the screen a length covers at the depth of a position: the radius of a

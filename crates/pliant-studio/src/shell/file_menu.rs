@@ -6,6 +6,7 @@ use eframe::egui::{self, Key, KeyboardShortcut, Modifiers, Ui};
 
 use super::studio::Studio;
 use crate::engine::command::Command;
+use crate::engine::export::rig_jobs::{RENAMED, REPAIRED, SPLIT};
 use crate::engine::storage::recovery::UnsavedWork;
 use crate::model::room::RoomName;
 
@@ -59,6 +60,7 @@ impl Studio {
             let tip =
                 "Write the mesh, the rig, the animation or a take to a file of another program";
             self.item_ui(ui, "Export…", Some(EXPORT), tip, || Command::AskExport);
+            ui.menu_button("Rig", |ui| self.rig_menu_ui(ui));
             self.item_ui(
                 ui,
                 "Screenshot…",
@@ -75,6 +77,45 @@ impl Studio {
                 || Command::Quit,
             );
         });
+    }
+
+    /// Jobs on the whole rig; each writes a new file.
+    fn rig_menu_ui(&mut self, ui: &mut Ui) {
+        let has_sliders = self
+            .posed()
+            .is_some_and(|posed| !posed.rig.targets().is_empty());
+        let jobs = [
+            (
+                "Rename to ARKit…",
+                RENAMED,
+                "Sliders get the names of ARKit, where their names or meanings fit",
+                has_sliders,
+            ),
+            (
+                "Split left and right…",
+                SPLIT,
+                "Targets that move both sides become a left and a right one",
+                has_sliders,
+            ),
+            (
+                "Repair…",
+                REPAIRED,
+                "Puts vertex orders and faces of the file right, as `pliant repair` does",
+                self.posed().is_some(),
+            ),
+        ];
+        for (label, what, hint, enabled) in jobs {
+            let item = ui.add_enabled(enabled, egui::Button::new(label));
+            let item = item
+                .on_hover_text(format!("{hint}. Writes a new file"))
+                .on_disabled_hover_text("Open a rig first");
+            if item.clicked() {
+                self.push(Command::AskExportOf(what));
+                ui.close();
+            }
+        }
+        ui.separator();
+        ui.weak("Bones and slider weights of a take, and the targets\nof another head (room Transfer): File › Export.");
     }
 
     fn item_ui(

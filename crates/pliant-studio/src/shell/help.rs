@@ -38,8 +38,17 @@ const CAMERA: ShortcutGroup = (
         ("Wheel, Ctrl+middle drag", "Zoom"),
         ("F", "Frame everything"),
         ("Shift+F", "Frame the selection"),
-        ("1, 3, 7", "Front, right, top"),
+        ("1, 2, 3, 7", "Front, three-quarter, right, top"),
         ("Alt+1, Alt+3, Alt+7", "Back, left, bottom"),
+        ("Alt+2", "Three-quarter from the other side"),
+        (
+            "0.5 while dragging a point",
+            "Exactly this far, in asset units",
+        ),
+        (
+            "Two fingers (View › Navigation)",
+            "Orbit; with Shift pan, pinch zooms",
+        ),
         ("5", "Perspective or orthographic"),
     ],
 );
@@ -163,10 +172,19 @@ fn sheet_ui(ui: &mut Ui, (heading, lines): &(&str, Vec<(&str, &str)>)) {
     ui.add_space(10.0);
 }
 
+/// What was pressed beside the first steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HintAnswer {
+    /// They are not shown again in this room.
+    PutAway,
+    /// The tour begins.
+    Tour,
+}
+
 /// Three steps for someone who sees the room for the first time, in a strip of its own above the
-/// view. Returns whether it was put away.
-pub fn hint_ui(ui: &mut Ui, room: RoomName) -> bool {
-    let mut away = false;
+/// view.
+pub fn hint_ui(ui: &mut Ui, room: RoomName) -> Option<HintAnswer> {
+    let mut answer = None;
     let frame = egui::Frame::side_top_panel(ui.style())
         .fill(ui.visuals().faint_bg_color)
         .inner_margin(egui::Margin::symmetric(12, 8));
@@ -174,10 +192,20 @@ pub fn hint_ui(ui: &mut Ui, room: RoomName) -> bool {
     egui::Panel::top("first steps").frame(frame).show(ui, |ui| {
         ui.horizontal_wrapped(|ui| {
             ui.strong("Three steps to start");
-            away = ui
+            if ui
                 .button("Got it")
                 .on_hover_text("Help › First steps shows them again")
-                .clicked();
+                .clicked()
+            {
+                answer = Some(HintAnswer::PutAway);
+            }
+            if ui
+                .button("Take the tour")
+                .on_hover_text("Five short tasks on built-in models, one for each room")
+                .clicked()
+            {
+                answer = Some(HintAnswer::Tour);
+            }
             ui.weak("Press ? for all shortcuts.");
         });
 
@@ -200,7 +228,7 @@ pub fn hint_ui(ui: &mut Ui, room: RoomName) -> bool {
             },
         );
     });
-    away
+    answer
 }
 
 fn steps(room: RoomName) -> [&'static str; 3] {

@@ -4,7 +4,7 @@ use eframe::egui::{self, Button, Key, KeyboardShortcut, Modifiers, RichText, Ui}
 
 use super::studio::Studio;
 use crate::engine::command::Command;
-use crate::engine::storage::preferences::Theme;
+use crate::engine::storage::preferences::{PointerDevice, Theme};
 use crate::model::camera::{Projection, Side};
 use crate::model::examples::examples;
 use crate::model::look::Shading;
@@ -128,6 +128,16 @@ impl Studio {
         self.display_menu_ui(ui);
         self.projection_ui(ui);
 
+        ui.menu_button("Navigation", |ui| {
+            let pointer = &mut self.preferences.pointer;
+            ui.radio_value(pointer, PointerDevice::Mouse, "Mouse or pen")
+                .on_hover_text(
+                    "As in Blender (middle button) and Maya (Alt and a button); the wheel zooms",
+                );
+            ui.radio_value(pointer, PointerDevice::TouchPad, "Touch pad")
+                .on_hover_text("Two fingers orbit, with Shift they pan; a pinch or Ctrl zooms");
+        });
+
         ui.separator();
         ui.radio_value(&mut self.preferences.theme, Theme::Dark, "Dark");
         ui.radio_value(&mut self.preferences.theme, Theme::Light, "Light");
@@ -149,6 +159,11 @@ impl Studio {
         ui.checkbox(&mut look.grid, "Ground grid");
         ui.checkbox(&mut look.legend, "Colour legend");
         ui.checkbox(&mut look.axes, "Axes in the corner");
+        ui.checkbox(&mut look.ghost, "Ghost while dragging")
+            .on_hover_text("The pose before the drag shines through beside the new one");
+        ui.checkbox(&mut look.onion, "Onion skins").on_hover_text(
+            "The poses at two keys before (orange) and after (green) this frame, in Pose",
+        );
     }
 
     /// The projection of all viewports of the room.
@@ -173,6 +188,18 @@ impl Studio {
 
     /// The sides, for all viewports of the room; a key is for the one under the pointer.
     fn sides_menu_ui(&mut self, ui: &mut Ui) {
+        for (label, key, from_left) in [
+            ("Three-quarter", "2", true),
+            ("Three-quarter, other side", "Alt+2", false),
+        ] {
+            if ui.add(Button::new(label).shortcut_text(key)).clicked() {
+                let room = self.view_state.room;
+                for seen in self.view_state.cameras.entry(room).or_default() {
+                    seen.camera.look_three_quarter(from_left);
+                }
+            }
+        }
+
         for side in Side::ALL {
             if ui
                 .add(Button::new(side.label()).shortcut_text(side.shortcut()))
@@ -208,6 +235,14 @@ impl Studio {
             .clicked()
         {
             self.help_open = true;
+        }
+
+        if ui
+            .button("Tour")
+            .on_hover_text("Five short tasks on built-in models, one for each room")
+            .clicked()
+        {
+            self.begin_task(0);
         }
 
         if ui.button("First steps").clicked() {

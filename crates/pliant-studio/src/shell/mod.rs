@@ -3,6 +3,7 @@
 //! - `studio`: the program state; the only place that changes the document.
 //! - `window`: bars, panels and viewports of a frame.
 //! - `menu`, `file_menu`, `help`, `notices`: menus, help and messages.
+//! - `tour`: five tasks for the first ten minutes.
 //! - `dialog`: the file dialog.
 //! - `filing`: opening, saving, importing and exporting.
 //! - `panels`: sliders, explanation of the last solve, timeline.
@@ -15,6 +16,7 @@ mod menu;
 mod notices;
 pub mod panels;
 mod studio;
+mod tour;
 mod window;
 
 pub use file_menu::{EXPORT, IMPORT, NEW, OPEN, QUIT, SAVE, SAVE_AS};

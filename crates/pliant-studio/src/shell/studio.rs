@@ -10,7 +10,7 @@ use eframe::egui;
 
 use super::filing::Filing;
 use super::notices::{Notices, Topic};
-use super::panels::CapturePanel;
+use super::panels::{CapturePanel, ObjectsPanel, PanelPictures, PosesPanel};
 use crate::engine::blend::BlendResult;
 use crate::engine::character::{
     self, CharacterRequest, Drag, PoseRequest, PosedCharacter, RigSpec, SolveReport,
@@ -27,6 +27,7 @@ use crate::model::camera::Camera;
 use crate::model::document::{Document, Locator, Weights};
 use crate::model::history::{Edit, History};
 use crate::model::room::RoomName;
+use crate::model::tour::Tour;
 use crate::model::view_state::{Clock, ViewState};
 use crate::rooms::Room;
 use crate::rooms::blend::BlendRoom;
@@ -48,7 +49,15 @@ pub struct Studio {
     pub(crate) filing: Filing,
     /// Live performances.
     pub(crate) capture: CapturePanel,
-    /// Whether the list of shortcuts of shortcuts is open.
+    /// Shown and locked objects of the character.
+    pub(crate) objects: ObjectsPanel,
+    /// Saved poses.
+    pub(crate) poses: PosesPanel,
+    /// Pictures of poses and of what sliders do.
+    pub(crate) pictures: PanelPictures,
+    /// The tour, if one is in progress.
+    pub(crate) tour: Tour,
+    /// Whether the list of shortcuts is open.
     pub(crate) help_open: bool,
     /// The search text for shortcuts.
     pub(crate) help_search: String,
@@ -140,6 +149,10 @@ impl Studio {
             watches: Vec::new(),
             rooms: Rooms::default(),
             capture: CapturePanel::default(),
+            objects: ObjectsPanel::default(),
+            poses: PosesPanel::default(),
+            pictures: PanelPictures::default(),
+            tour: Tour::default(),
             help_open: false,
             help_search: String::new(),
             timeline_needs: 0.0,
@@ -190,6 +203,7 @@ impl Studio {
         at_work
             || self.filing.busy()
             || self.capture.busy()
+            || self.pictures.busy()
             || self.worker.busy()
             || self.library.busy()
             || crate::view::occlusion_busy(&self.window)
@@ -264,6 +278,9 @@ impl Studio {
         for name in RoomName::ALL {
             self.with_room(name, |room, cx| room.update(cx));
         }
+        let mut pictures = std::mem::take(&mut self.pictures);
+        self.with_room(self.view_state.room, |_, cx| pictures.update(cx));
+        self.pictures = pictures;
     }
 
     fn run_clock(&mut self, ctx: &egui::Context) {
@@ -394,10 +411,13 @@ impl Studio {
     /// Another document, without a past, replaces this one; whatever was in progress for the old
     /// one is forgotten.
     pub(crate) fn reset(&mut self, document: Document) {
+        self.tour.opened(&document);
         self.history = History::new(document);
         // Running work of the rooms belongs to the previous project.
         self.rooms = Rooms::default();
         self.capture.leave_project();
+        self.poses = PosesPanel::default();
+        self.objects = ObjectsPanel::default();
         self.reported_failure = None;
         self.notices.leave_project();
         self.forget_pose();

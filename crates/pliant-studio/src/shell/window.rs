@@ -16,6 +16,8 @@ use crate::model::examples::examples;
 use crate::model::room::RoomName;
 use crate::model::view_state::OptionsTab;
 use crate::rooms::{Pane, PaneCanvas};
+use crate::view::drag_plane::{collect_typed_length, typed_length_ui};
+use crate::view::navigation::set_pointer_device;
 use crate::view::viewport_ui;
 use crate::widgets::{Edge, resizable_panel_ui};
 
@@ -67,9 +69,16 @@ impl Studio {
             hint_seen,
             hints_seen,
             ..
-        } = &mut self.preferences;
-        if !*hint_seen && !hints_seen.contains(&room) && help::hint_ui(ui, room) {
-            hints_seen.insert(room);
+        } = &self.preferences;
+        let wants_hint = !*hint_seen && !hints_seen.contains(&room);
+        if !self.tour_ui(ui) && wants_hint {
+            match help::hint_ui(ui, room) {
+                Some(help::HintAnswer::PutAway) => {
+                    self.preferences.hints_seen.insert(room);
+                }
+                Some(help::HintAnswer::Tour) => self.begin_task(0),
+                None => {}
+            }
         }
 
         let frame = egui::Frame::central_panel(ui.style()).inner_margin(0.0);
@@ -101,6 +110,8 @@ impl Studio {
             ctx.set_theme(theme);
         }
 
+        set_pointer_device(ctx, self.preferences.pointer);
+        collect_typed_length(ctx);
         if self.applied_scale != Some(self.preferences.scale) {
             ctx.set_zoom_factor(self.preferences.scale);
             self.applied_scale = Some(self.preferences.scale);
@@ -154,6 +165,13 @@ impl Studio {
         egui::ScrollArea::both().auto_shrink(false).show(ui, |ui| {
             ui.add_space(4.0);
             self.with_room(room, |room, cx| room.tools_ui(ui, cx));
+            let mut objects = std::mem::take(&mut self.objects);
+            self.with_room(room, |room, cx| {
+                if room.shows_sliders() {
+                    objects.panel_ui(ui, cx);
+                }
+            });
+            self.objects = objects;
         });
     }
 
@@ -172,14 +190,18 @@ impl Studio {
         let area = egui::ScrollArea::both()
             .id_salt(("options", room, tab))
             .auto_shrink(false);
+        let mut poses = std::mem::take(&mut self.poses);
+        let mut pictures = std::mem::take(&mut self.pictures);
         area.show(ui, |ui| {
             ui.add_space(4.0);
             self.with_room(room, |room, cx| match tab {
-                OptionsTab::Sliders => panels::sliders_ui(ui, cx),
+                OptionsTab::Sliders => panels::sliders_ui(ui, &mut pictures, cx),
+                OptionsTab::Poses => poses.panel_ui(ui, &mut pictures, cx),
                 OptionsTab::Settings => room.options_ui(ui, cx),
                 OptionsTab::Explain => panels::explain_ui(ui, cx),
             });
         });
+        (self.poses, self.pictures) = (poses, pictures);
     }
 
     fn status_ui(&mut self, ui: &mut Ui) {
@@ -240,7 +262,10 @@ impl Studio {
 
     fn viewports_ui(&mut self, ui: &mut Ui) {
         let name = self.view_state.room;
-        let panes = self.with_room(name, |room, cx| room.panes(cx));
+        let mut panes = self.with_room(name, |room, cx| room.panes(cx));
+        if let Some(posed) = self.posed().cloned() {
+            self.objects.apply(&mut panes, &posed.surface);
+        }
         let whole = ui.available_rect_before_wrap();
         let size = Vec2::new(whole.width() / panes.len().max(1) as f32, whole.height());
 
@@ -295,6 +320,7 @@ impl Studio {
         };
 
         let used = self.with_room(name, |room, cx| room.canvas_ui(&on, ui, cx));
+        typed_length_ui(&canvas);
         // A left drag that no tool uses orbits the camera.
         if !used {
             canvas.orbit_with_left(&mut camera);
@@ -423,6 +449,10 @@ fn tabs_ui(ui: &mut Ui, room: RoomName, chosen: &mut OptionsTab) {
         (
             OptionsTab::Explain,
             ("Explain", "Which sliders the last drag moved, and why"),
+        ),
+        (
+            OptionsTab::Poses,
+            ("Poses", "Saved poses, to be applied and blended"),
         ),
     ];
     ui.horizontal(|ui| {

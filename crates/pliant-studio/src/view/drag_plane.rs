@@ -1,13 +1,16 @@
 //! Dragging of a point in the view plane or, with modifier keys, along the normal, the surface or
 //! the depth.
 //!
+//! A number that is typed during the drag is its length: the point goes exactly so far, in units of
+//! the scene, in the direction in which the pointer moved it (a negative number: backwards).
+//!
 //! Another key starts another direction at the current position, so that nothing jumps. All rooms
 //! use this, so that keys mean the same wherever a point is dragged.
 
-use eframe::egui::{Modifiers, Pos2};
+use eframe::egui::{Align2, Color32, Context, Event, FontId, Id, Key, Modifiers, Pos2, Ui, vec2};
 use pliant::mesh::glam::DVec3;
 
-use super::View;
+use super::{Canvas, View};
 
 /// The direction of a drag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -94,6 +97,21 @@ impl DragPlane {
         self.direction
     }
 
+    /// Follows the pointer in the direction that the keys choose, as far as it goes or as the typed
+    /// number says, and returns the position of the point.
+    pub fn follow_input(&mut self, ui: &Ui, view: &View, pointer: Pos2) -> DVec3 {
+        let modifiers = ui.input(|input| input.modifiers);
+        let place = self.follow(view, pointer, modifiers);
+        let Some(length) = typed_length(ui.ctx()) else {
+            return place;
+        };
+
+        // Without a movement of the pointer, the point leaves the skin.
+        let way = (place - self.start).normalize_or(self.normal.normalize_or_zero());
+        self.place = self.start + way * length;
+        self.place
+    }
+
     /// Follows the pointer in the direction that the keys choose, and returns the position of the
     /// point.
     pub fn follow(&mut self, view: &View, pointer: Pos2, modifiers: Modifiers) -> DVec3 {
@@ -141,6 +159,74 @@ impl DragPlane {
             .length();
         sine < Self::LEAST_SINE
     }
+}
+
+/// Collects what is typed while a button of the pointer is down; once per frame, before the tools.
+pub fn collect_typed_length(ctx: &Context) {
+    let id = typed_id();
+    // The frame in which the button comes up still belongs to the drag.
+    let drags = ctx.input(|input| input.pointer.primary_down() || input.pointer.primary_released());
+    if !drags || ctx.text_edit_focused() {
+        ctx.data_mut(|data| data.remove::<String>(id));
+        return;
+    }
+
+    let mut text = ctx
+        .data(|data| data.get_temp::<String>(id))
+        .unwrap_or_default();
+    ctx.input(|input| {
+        for event in &input.events {
+            match event {
+                Event::Text(typed) => {
+                    text.extend(
+                        typed
+                            .chars()
+                            .filter(|c| c.is_ascii_digit() || "-.,".contains(*c)),
+                    );
+                }
+                Event::Key {
+                    key: Key::Backspace,
+                    pressed: true,
+                    ..
+                } => {
+                    text.pop();
+                }
+                _ => {}
+            }
+        }
+    });
+    ctx.data_mut(|data| data.insert_temp(id, text));
+}
+
+/// The length that was typed during the drag in progress.
+#[must_use]
+pub fn typed_length(ctx: &Context) -> Option<f64> {
+    let text = ctx.data(|data| data.get_temp::<String>(typed_id()))?;
+    let length: f64 = text.replace(',', ".").parse().ok()?;
+    length.is_finite().then_some(length)
+}
+
+/// Shows the typed length beside the pointer.
+pub fn typed_length_ui(canvas: &Canvas) {
+    let ctx = &canvas.response.ctx;
+    let (Some(length), Some(pointer)) = (typed_length(ctx), canvas.pointer()) else {
+        return;
+    };
+    if canvas.tool_dragged() {
+        let font = FontId::proportional(14.0);
+        let text = canvas
+            .painter
+            .layout_no_wrap(format!("{length}"), font, Color32::WHITE);
+        let place = Align2::LEFT_BOTTOM.anchor_size(pointer + vec2(14.0, -8.0), text.size());
+        canvas
+            .painter
+            .rect_filled(place.expand(4.0), 3.0, Color32::from_black_alpha(170));
+        canvas.painter.galley(place.min, text, Color32::WHITE);
+    }
+}
+
+fn typed_id() -> Id {
+    Id::unique("pliant typed length")
 }
 
 #[cfg(test)]

@@ -5,8 +5,11 @@
 //! | orbit | middle drag, right drag, Alt + left drag |
 //! | pan | Shift or Alt + middle drag, Shift + right drag |
 //! | zoom | wheel, pinch, Alt + right drag, Ctrl + middle drag |
-//! | standard views | 1 front, 3 right, 7 top; with Alt from the opposite side |
+//! | standard views | 1 front, 2 three-quarter, 3 right, 7 top; with Alt from the opposite side |
 //! | perspective | 5 |
+//!
+//! These are the habits of Blender and of Maya, which do not contradict each other. With a touch pad
+//! ([`PointerDevice::TouchPad`]) two fingers orbit, with Shift they pan, and a pinch or Ctrl zooms.
 //!
 //! **Implementation.** The left button alone belongs to the tool. The start of a drag decides what
 //! it does: releasing Alt half-way does not pass the drag to the tool.
@@ -15,6 +18,7 @@ use eframe::egui::{Context, CursorIcon, Id, Key, Modifiers, PointerButton, Pos2,
 use pliant::mesh::glam::DVec3;
 
 use super::screen::View;
+use crate::engine::storage::preferences::PointerDevice;
 use crate::model::camera::{Camera, Side};
 
 /// Effect of a drag on the camera.
@@ -77,6 +81,15 @@ impl Gesture {
     }
 }
 
+/// The device whose scrolling moves the camera of this window.
+pub fn set_pointer_device(ctx: &Context, device: PointerDevice) {
+    ctx.data_mut(|data| data.insert_temp(device_id(), device));
+}
+
+fn device_id() -> Id {
+    Id::unique("pliant pointer device")
+}
+
 /// Moves the camera by what the user does over the viewport; returns whether a drag is the
 /// camera's.
 ///
@@ -96,6 +109,12 @@ pub(super) fn navigate(
 
     // Keys and the wheel belong to the viewport under the pointer.
     if response.contains_pointer() {
+        let device = response
+            .ctx
+            .data(|data| data.get_temp::<PointerDevice>(device_id()));
+        if device == Some(PointerDevice::TouchPad) && orbit_by_fingers(view, response, camera) {
+            return gesture.is_some();
+        }
         zoom_by_wheel(view, response, camera, pivot);
         look_by_keys(&response.ctx, camera);
     }
@@ -139,6 +158,29 @@ fn gesture_id(viewport: Id) -> Id {
     viewport.with("gesture")
 }
 
+/// Two fingers orbit, and pan with Shift; returns whether they moved the camera. Ctrl and a pinch
+/// are left to the zoom.
+fn orbit_by_fingers(view: &View, response: &Response, camera: &mut Camera) -> bool {
+    let (way, shift, zooms) = response.ctx.input(|input| {
+        let zooms = input.modifiers.command || input.zoom_delta() != 1.0;
+        (input.smooth_scroll_delta, input.modifiers.shift, zooms)
+    });
+    if zooms || way == Vec2::ZERO {
+        return false;
+    }
+
+    response
+        .ctx
+        .input_mut(|input| input.smooth_scroll_delta = Vec2::ZERO);
+    let gesture = if shift { Gesture::Pan } else { Gesture::Orbit };
+    let view = View {
+        camera: *camera,
+        ..*view
+    };
+    *camera = gesture.apply(&view, way);
+    true
+}
+
 fn zoom_by_wheel(
     view: &View,
     response: &Response,
@@ -173,8 +215,15 @@ fn zoom_by_wheel(
 }
 
 fn look_by_keys(ctx: &Context, camera: &mut Camera) {
-    if ctx.text_edit_focused() {
+    // During a drag, digits are its length.
+    if ctx.text_edit_focused() || ctx.input(|input| input.pointer.any_down()) {
         return;
+    }
+
+    for (modifiers, from_left) in [(Modifiers::ALT, false), (Modifiers::NONE, true)] {
+        if ctx.input_mut(|input| input.consume_key(modifiers, Key::Num2)) {
+            camera.look_three_quarter(from_left);
+        }
     }
 
     // Those with Alt first: a key without takes them, too.

@@ -4,6 +4,7 @@
 //! graphics card gets an array again only when it is another one. Picking searches the drawn
 //! arrays, so a moving pose needs no index.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use eframe::egui::Color32;
@@ -50,6 +51,10 @@ pub struct Model {
     pub opacity: f32,
     /// How it is shaded; `None` leaves that to the viewport's look.
     pub shading: Option<Shading>,
+    /// Whether it is only seen: rays and cameras ignore it.
+    pub ghost: bool,
+    /// Vertices that tools do not touch.
+    pub locked: Option<Arc<BTreeSet<u32>>>,
 }
 
 impl Model {
@@ -68,6 +73,8 @@ impl Model {
             placement: DAffine3::IDENTITY,
             opacity: 1.0,
             shading: None,
+            ghost: false,
+            locked: None,
         }
     }
 
@@ -93,6 +100,17 @@ impl Model {
     #[must_use]
     pub fn with_opacity(self, opacity: f32) -> Self {
         Self { opacity, ..self }
+    }
+
+    /// In one colour, translucent, and ignored by rays and cameras.
+    #[must_use]
+    pub fn as_ghost(self, color: Color32, opacity: f32) -> Self {
+        Self {
+            paint: Paint::Plain(color),
+            opacity,
+            ghost: true,
+            ..self
+        }
     }
 
     /// Its bounds in the world.
@@ -204,8 +222,8 @@ impl Scene {
     /// Where all vertices are in the world: what a camera frames.
     #[must_use]
     pub fn points(&self) -> Vec<DVec3> {
-        self.models
-            .iter()
+        let solid = self.models.iter().filter(|model| !model.ghost);
+        solid
             .flat_map(|model| {
                 (0..model.vertices.positions.len() as u32).map(|vertex| model.position(vertex))
             })
@@ -225,10 +243,24 @@ impl Scene {
             .models
             .iter()
             .enumerate()
-            .filter(|(index, _)| accepted(*index));
+            .filter(|(index, model)| !model.ghost && accepted(*index));
         candidates
             .filter_map(|(index, model)| model.hit(index, ray))
             .min_by(|a, b| a.distance.total_cmp(&b.distance))
+    }
+
+    /// As [`pick`](Self::pick), for tools: nothing where the nearest vertex is locked.
+    #[must_use]
+    pub fn pick_unlocked(&self, ray: &Ray) -> Option<Hit> {
+        self.pick(ray).and_then(|hit| self.unlocked(hit))
+    }
+
+    /// A hit, unless the vertex nearest to it is locked.
+    #[must_use]
+    pub fn unlocked(&self, hit: Hit) -> Option<Hit> {
+        let locked = self.models[hit.model].locked.as_ref();
+        let is_locked = locked.is_some_and(|locked| locked.contains(&hit.vertex.get()));
+        (!is_locked).then_some(hit)
     }
 }
 

@@ -20,6 +20,7 @@ pub(crate) enum Icon {
     Next,
     Loop,
     Cross,
+    Eye { open: bool },
 }
 
 /// The side of a small button.
@@ -122,6 +123,7 @@ fn paint(painter: &Painter, rect: Rect, icon: Icon, color: Color32) {
             triangle(c.x - 0.5 * r, r),
             diamond(c + vec2(0.9 * r, 0.0), 0.5 * r, color, Stroke::NONE),
         ]),
+        Icon::Eye { open } => eye(painter, c, r, open, color),
         Icon::Loop => circular_arrow(painter, c, r, color),
         Icon::Cross => painter.extend(
             [vec2(0.7 * r, 0.7 * r), vec2(0.7 * r, -0.7 * r)]
@@ -157,6 +159,22 @@ fn lock(painter: &Painter, c: Pos2, r: f32, shut: bool, color: Color32) {
     ];
 
     painter.add(Shape::line(bow, line));
+}
+
+/// Two lids with a pupil between them; closed, the lower lid alone.
+fn eye(painter: &Painter, c: Pos2, r: f32, open: bool, color: Color32) {
+    let lid = |height: f32| {
+        let at = |k: i32| {
+            let x = k as f32 / 6.0;
+            c + vec2(1.5 * r * x, height * (1.0 - x * x))
+        };
+        Shape::line((-6..=6).map(at).collect(), Stroke::new(1.3, color))
+    };
+    painter.add(lid(0.9 * r));
+    if open {
+        painter.add(lid(-0.9 * r));
+        painter.circle_filled(c, 0.4 * r, color);
+    }
 }
 
 /// Three quarters of a circle with a point at its end.

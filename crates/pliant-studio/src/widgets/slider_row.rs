@@ -1,9 +1,11 @@
 //! One slider of a rig: a bar with its name, its value and its switches.
 
 use eframe::egui::accesskit::{Action, ActionData};
+use eframe::egui::load::SizedTexture;
 use eframe::egui::{
-    Align, Color32, CursorIcon, DragValue, Layout, Popup, PopupCloseBehavior, Rect, Response,
-    Sense, Stroke, TextStyle, TextWrapMode, Ui, UiBuilder, WidgetInfo, WidgetText, pos2, vec2,
+    Align, Color32, Context, CursorIcon, DragValue, Image, Layout, Popup, PopupCloseBehavior, Rect,
+    Response, Sense, Stroke, TextStyle, TextWrapMode, Ui, UiBuilder, WidgetInfo, WidgetText, pos2,
+    vec2,
 };
 
 use super::icon::{Icon, SMALL, icon_button};
@@ -35,7 +37,14 @@ pub(crate) struct SliderRow<'a> {
     pub(crate) keyed: KeyState,
     /// Its share of the last drag.
     pub(crate) share: Option<f64>,
+    /// Whether it is listed before all others.
+    pub(crate) favourite: bool,
+    /// The weights of its in-betweens.
+    pub(crate) in_betweens: &'a [f64],
 }
+
+/// A picture of what a slider does, for the tooltip.
+pub(crate) type SliderPicture<'p> = dyn FnMut(&Context) -> Option<SizedTexture> + 'p;
 
 /// Whether a slider has keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,12 +65,18 @@ pub(crate) enum RowAction {
     Solo,
     Key,
     Mirror,
+    /// Listed before all others, or in its group again.
+    Favourite,
     /// Limits of its own, or the rig's again.
     Limit(Option<[f64; 2]>),
 }
 
-/// The row; returns the input on it.
-pub(crate) fn slider_row_ui(ui: &mut Ui, row: &SliderRow<'_>) -> Option<RowAction> {
+/// The row; returns the input on it. `picture` is asked only while the pointer rests on the bar.
+pub(crate) fn slider_row_ui(
+    ui: &mut Ui,
+    row: &SliderRow<'_>,
+    picture: &mut SliderPicture<'_>,
+) -> Option<RowAction> {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
     share_ui(ui, rect, row);
     let builder = UiBuilder::new()
@@ -81,7 +96,7 @@ pub(crate) fn slider_row_ui(ui: &mut Ui, row: &SliderRow<'_>) -> Option<RowActio
         ui.add_space(3.0);
 
         let bar = ui.available_rect_before_wrap().shrink2(vec2(0.0, 2.0));
-        act = act.or(bar_ui(ui, bar, row));
+        act = act.or(bar_ui(ui, bar, row, picture));
     });
     act
 }
@@ -192,7 +207,12 @@ fn shown_range(row: &SliderRow<'_>) -> [f64; 2] {
     }
 }
 
-fn bar_ui(ui: &mut Ui, rect: Rect, row: &SliderRow<'_>) -> Option<RowAction> {
+fn bar_ui(
+    ui: &mut Ui,
+    rect: Rect,
+    row: &SliderRow<'_>,
+    picture: &mut SliderPicture<'_>,
+) -> Option<RowAction> {
     let response = ui.interact(rect, ui.scope_id().with("bar"), Sense::click_and_drag());
     let [min, max] = row.limits;
     response.widget_info(|| WidgetInfo::slider(ui.is_enabled(), row.weight, row.name));
@@ -212,7 +232,12 @@ fn bar_ui(ui: &mut Ui, rect: Rect, row: &SliderRow<'_>) -> Option<RowAction> {
     let menu = menu_ui(&response, row);
     let response = response
         .on_hover_cursor(CursorIcon::ResizeHorizontal)
-        .on_hover_text(hint(row));
+        .on_hover_ui(|ui| {
+            if let Some(texture) = picture(ui.ctx()) {
+                ui.add(Image::new(texture).corner_radius(4));
+            }
+            ui.label(hint(row));
+        });
     if response.double_clicked()
         || (response.clicked() && ui.input(|input| input.modifiers.command))
     {
@@ -231,8 +256,15 @@ fn hint(row: &SliderRow<'_>) -> String {
         .share
         .map(|share| format!("\n{:.0} % of the last drag", 100.0 * share))
         .unwrap_or_default();
+    let between = match row.in_betweens {
+        [] => String::new(),
+        weights => {
+            let weights: Vec<String> = weights.iter().map(|weight| format!("{weight}")).collect();
+            format!("\nIn-between shapes at {}", weights.join(", "))
+        }
+    };
     format!(
-        "{} from {min} to {max}\nDrag to change; hold Shift for small steps. Double click to reset. Right click for more.{share}",
+        "{} from {min} to {max}{between}\nDrag to change; hold Shift for small steps. Double click to reset. Right click for more.{share}",
         row.name
     )
 }
@@ -301,6 +333,21 @@ fn paint_bar(ui: &Ui, rect: Rect, row: &SliderRow<'_>, hot: bool) {
         3.0,
         fill.gamma_multiply(if hot { 1.0 } else { 0.8 }),
     );
+
+    // The shapes on the way to the end of the slider; at rest they would be in the way of names.
+    let shown = if hot { row.in_betweens } else { &[] };
+    for &weight in shown {
+        if weight > min && weight < max {
+            let reached = weight.abs() <= row.weight.abs() && weight * row.weight > 0.0;
+            let color = if reached {
+                visuals.text_color()
+            } else {
+                visuals.weak_text_color()
+            };
+            let bottom = rect.bottom() - 5.0..=rect.bottom();
+            painter.vline(x(weight), bottom, Stroke::new(1.5, color));
+        }
+    }
 
     paint_bar_text(ui, &painter, rect, row);
 }
@@ -392,6 +439,12 @@ fn menu_ui(response: &Response, row: &SliderRow<'_>) -> Option<RowAction> {
             );
 
             item(ui, "Set key", true, RowAction::Key);
+            let favourite = if row.favourite {
+                "Remove from favourites"
+            } else {
+                "Add to favourites"
+            };
+            item(ui, favourite, true, RowAction::Favourite);
             ui.separator();
             item(
                 ui,
@@ -436,7 +489,15 @@ mod tests {
         let name = "smile";
         let weight = 0.5;
         let share = None;
-        let [limits_are_own, locked, muted, solo, inactive, has_partner] = [false; 6];
+        let [
+            limits_are_own,
+            locked,
+            muted,
+            solo,
+            inactive,
+            has_partner,
+            favourite,
+        ] = [false; 7];
         SliderRow {
             name,
             weight,
@@ -449,6 +510,8 @@ mod tests {
             has_partner,
             keyed: KeyState::No,
             share,
+            favourite,
+            in_betweens: &[],
         }
     }
 

@@ -1,6 +1,7 @@
-//! Export to files of other programs: mesh, rig, animation, takes.
+//! Export to files of other programs: mesh, rig, animation, takes, and the jobs on whole rigs.
 
 mod pictures;
+pub mod rig_jobs;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,6 +15,7 @@ use pliant::rig::{Interpolation, WeightTrack};
 use super::character::{PosedCharacter, RigSpec};
 use super::file_request::FileKind;
 use super::library::{self, LoadedAsset};
+use super::pose::pose_file::write_poses;
 use crate::engine::storage::files::Files;
 use crate::model::document::{Character, Document};
 use crate::model::names::{io_reason, shown, to_message};
@@ -29,6 +31,9 @@ pub enum ExportContent {
     /// Files of a format of their own, given the name of the first.
     Files(FileKind, MakeFiles),
 }
+
+/// The name of the saved poses in the list of what can be exported.
+pub const POSE_LIBRARY: &str = "Pose library";
 
 /// Makes an asset for a format.
 pub type MakeAsset = Arc<dyn Fn(Option<Format>) -> Result<Asset, String> + Send + Sync>;
@@ -112,6 +117,7 @@ pub fn exportables(
             loaded: loaded.clone(),
             character: document.character.clone(),
         };
+        let jobs = rig_jobs::of_character(&spec);
         let asset = loaded.clone();
         let posed_rig = spec.clone();
         let shown = posed.clone();
@@ -149,15 +155,30 @@ pub fn exportables(
             }
         }
         all.push(turntable);
+        all.extend(jobs);
+    }
+
+    let library = document.pose.library.clone();
+    if !library.poses.is_empty() {
+        let kind = FileKind::new("JSON", vec!["json".into()]);
+        all.push(Exportable::files(POSE_LIBRARY, kind, move |path| {
+            Ok(vec![(path.to_owned(), write_poses(&library)?.into_bytes())])
+        }));
     }
 
     for take in &document.timeline.takes {
         all.push(pictures::film(take, folder));
+        let spec = character.map(|(loaded, _)| RigSpec {
+            loaded: loaded.clone(),
+            character: document.character.clone(),
+        });
+        let jobs = rig_jobs::of_take(take, spec.as_ref(), folder);
         let take = take.clone();
         let folder = folder.to_owned();
         all.push(Exportable::new(format!("Take {}", take.name), move || {
             take_asset(&take, &folder)
         }));
+        all.extend(jobs);
     }
     all
 }

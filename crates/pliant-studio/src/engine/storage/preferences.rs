@@ -25,6 +25,8 @@ pub struct Preferences {
     pub hint_seen: bool,
     /// Rooms whose first steps were put away.
     pub hints_seen: BTreeSet<RoomName>,
+    /// What moves the camera.
+    pub pointer: PointerDevice,
     /// How large the panels are.
     pub panels: PanelSizes,
     /// Width and height of the window in points, once it was not maximised.
@@ -40,6 +42,17 @@ pub enum Theme {
     Dark,
     /// Dark letters on light.
     Light,
+}
+
+/// What moves the camera.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PointerDevice {
+    /// A mouse or a pen: the wheel zooms.
+    #[default]
+    Mouse,
+    /// A touch pad: two fingers orbit.
+    TouchPad,
 }
 
 /// How large panels are to be, in points.
@@ -73,6 +86,7 @@ impl Default for Preferences {
             folders: Vec::new(),
             hint_seen: false,
             hints_seen: BTreeSet::new(),
+            pointer: PointerDevice::default(),
             panels: PanelSizes::default(),
             window: None,
         }

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pliant::rig::SavedStroke;
+use pliant::rig::{PoseLibrary, SavedStroke};
 use serde::{Deserialize, Serialize};
 
 use super::line_options::LineOptions;
 use super::method::Method;
 use super::pins::{PinMark, Pull};
 use crate::model::document::Locator;
+use crate::model::shared::Shared;
 
 /// The settings of the Pose room.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -33,6 +34,8 @@ pub struct Setup {
     pub landmarks: BTreeMap<Locator, Vec<u32>>,
     /// Saved strokes.
     pub strokes: Vec<StoredStroke>,
+    /// Saved poses.
+    pub library: Shared<PoseLibrary>,
     /// What no slider reaches.
     pub sculpt: ResidualSettings,
     /// The colours of the face.

@@ -129,8 +129,7 @@ pub(super) fn is_near(view: &View, handle: &Handle) -> bool {
 impl Held {
     /// Where the handle goes, by the keys that are held.
     pub(super) fn follow(&mut self, ui: &Ui, view: &View, pointer: Pos2) -> DVec3 {
-        self.plane
-            .follow(view, pointer, ui.input(|input| input.modifiers))
+        self.plane.follow_input(ui, view, pointer)
     }
 }
 

@@ -15,7 +15,7 @@ mod tools;
 
 use std::sync::Arc;
 
-use eframe::egui::{Key, Modifiers, Ui};
+use eframe::egui::{Color32, Key, Modifiers, Ui};
 use pliant::mesh::Bounds;
 use pliant::mesh::glam::DVec3;
 
@@ -23,9 +23,11 @@ use super::{Pane, PaneCanvas, Room};
 use crate::engine::character::{PosedCharacter, SolveReport};
 use crate::engine::context::Cx;
 use crate::engine::heat::Heat;
+use crate::engine::pose::onion_skins::{OnionSkins, Side, ghost_surface};
 use crate::engine::pose::{mirror, residual_layer};
 use crate::engine::surface::Vertices;
 use crate::model::pose::Method;
+use crate::model::room::RoomName;
 use crate::view::{Model, Paint, Scene};
 
 /// What the left button does; not stored in the document, so that undo does not change it.
@@ -74,6 +76,13 @@ pub const SHORTCUTS: &[crate::widgets::ShortcutGroup] = &[(
     ],
 )];
 
+/// Ghosts of what was.
+const BEFORE: Color32 = Color32::from_rgb(230, 130, 60);
+/// Ghosts of what comes.
+const AFTER: Color32 = Color32::from_rgb(80, 190, 120);
+/// Chosen: seen on skin, without hiding it.
+const GHOST_OPACITY: f32 = 0.4;
+
 /// The room.
 #[derive(Default)]
 pub struct PoseRoom {
@@ -85,6 +94,7 @@ pub struct PoseRoom {
     compare: compare::Compare,
     mirror: mirror::Mirror,
     seen: overlay::VisiblePins,
+    skins: OnionSkins,
     serial: u64,
     target_name: String,
 }
@@ -95,6 +105,8 @@ impl Room for PoseRoom {
         self.layer.update(self.pin_tool.selected, cx);
         self.compare.update(cx);
         self.seen.fetch();
+        let wanted = cx.view_state.look.onion && cx.view_state.room == RoomName::Pose;
+        self.skins.update(wanted, cx);
         self.take_drawn(cx);
     }
 
@@ -116,6 +128,7 @@ impl Room for PoseRoom {
         let face = self.layer.face(posed);
         let mut first = pane(cx, posed, face.vertices, face.heat);
         first.selection = self.selection_bounds(cx, posed);
+        first.scene.models.extend(self.ghosts(cx, posed));
 
         // Without a comparison there is one viewport.
         let Some((method, other)) = setup.compared.zip(self.compare.posed()) else {
@@ -176,7 +189,11 @@ impl Room for PoseRoom {
     }
 
     fn busy(&self) -> bool {
-        self.layer.busy() || self.compare.busy() || self.mirror.busy() || self.seen.busy()
+        self.layer.busy()
+            || self.compare.busy()
+            || self.mirror.busy()
+            || self.seen.busy()
+            || self.skins.busy()
     }
 }
 
@@ -254,6 +271,41 @@ impl PoseRoom {
     fn next_serial(&mut self) -> u64 {
         self.serial += 1;
         self.serial
+    }
+
+    /// Other poses that shine through: that before the drag, and those at keys.
+    fn ghosts(&self, cx: &Cx<'_>, posed: &PosedCharacter) -> Vec<Model> {
+        let model = |surface, vertices, color, opacity| {
+            Model::new(surface, vertices).as_ghost(color, opacity)
+        };
+        if let Some(before) = self.pin_tool.before() {
+            let look = cx.view_state.look;
+            let surface = look
+                .ghost
+                .then(|| ghost_surface(&posed.surface, &posed.vertices, before))
+                .flatten();
+            let ghost =
+                surface.map(|surface| model(surface, before.clone(), BEFORE, GHOST_OPACITY));
+            return ghost.into_iter().collect();
+        }
+
+        self.skins
+            .ghosts()
+            .iter()
+            .map(|ghost| {
+                let color = match ghost.side {
+                    Side::Before => BEFORE,
+                    Side::After => AFTER,
+                };
+                let opacity = GHOST_OPACITY * ghost.strength;
+                model(
+                    ghost.surface.clone(),
+                    ghost.vertices.clone(),
+                    color,
+                    opacity,
+                )
+            })
+            .collect()
     }
 
     fn selection_bounds(&self, cx: &Cx<'_>, posed: &PosedCharacter) -> Option<Bounds> {

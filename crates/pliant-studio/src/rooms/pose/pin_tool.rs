@@ -1,6 +1,8 @@
 //! Pins under the pointer: add, drag, select, delete.
 
-use eframe::egui::{CursorIcon, Modifiers, Pos2, Ui};
+use std::sync::Arc;
+
+use eframe::egui::{CursorIcon, Pos2, Ui};
 use pliant::mesh::VertexId;
 use pliant::mesh::glam::DVec3;
 use pliant::rig::{Aim, VertexMirror};
@@ -11,6 +13,7 @@ use crate::engine::command::{Command, Notice};
 use crate::engine::context::Cx;
 use crate::engine::playback::find_take;
 use crate::engine::pose::mirror::{mirrored_aim, partner};
+use crate::engine::surface::Vertices;
 use crate::model::document::Weights;
 use crate::model::pose::{DraggedPin, PinMark, Pull, Setup};
 use crate::rooms::PaneCanvas;
@@ -42,12 +45,19 @@ struct PinDrag {
     held: Vec<DraggedPin>,
     /// The goal that was last requested.
     goal: DVec3,
+    /// The face before the drag.
+    before: Arc<Vertices>,
 }
 
 impl PinTool {
     /// Whether a pin is being dragged.
     pub(super) fn holds(&self) -> bool {
         self.drag.is_some()
+    }
+
+    /// The face before the drag in progress.
+    pub(super) fn before(&self) -> Option<&Arc<Vertices>> {
+        self.drag.as_ref().map(|drag| &drag.before)
     }
 
     /// Where the pin being dragged should go.
@@ -130,7 +140,7 @@ impl PoseRoom {
         }
 
         if let Some(pointer) = canvas.pointer() {
-            self.move_pin(on, pointer, ui.input(|input| input.modifiers), cx);
+            self.move_pin(on, pointer, ui, cx);
         }
 
         ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
@@ -237,23 +247,18 @@ impl PoseRoom {
             base: weights_of(posed),
             held,
             goal,
+            before: posed.vertices.clone(),
         });
     }
 
-    fn move_pin(
-        &mut self,
-        on: &PaneCanvas<'_>,
-        pointer: Pos2,
-        modifiers: Modifiers,
-        cx: &mut Cx<'_>,
-    ) {
+    fn move_pin(&mut self, on: &PaneCanvas<'_>, pointer: Pos2, ui: &Ui, cx: &mut Cx<'_>) {
         let serial = self.next_serial();
         let mirror = self.mirror.get(cx);
         let Some(drag) = &mut self.pin_tool.drag else {
             return;
         };
 
-        let goal = drag.plane.follow(&on.canvas.view, pointer, modifiers);
+        let goal = drag.plane.follow_input(ui, &on.canvas.view, pointer);
         // A resting pointer sends no new request.
         if goal == drag.goal || !goal.is_finite() {
             return;

@@ -135,48 +135,58 @@ impl PoseRoom {
     }
 
     fn pin_row_ui(&mut self, ui: &mut Ui, k: usize, mark: &PinMark, cx: &mut Cx<'_>) {
-        ui.horizontal(|ui| {
-            let (_, place) = ui.allocate_space(Vec2::splat(10.0));
-            paint_pin(ui.painter(), place.center(), 0.75, mark.held, 1.0);
-            let name = format!("Pin {}", k + 1);
-            let row = ui.selectable_label(self.pin_tool.selected == Some(k), name);
-
-            if row
-                .on_hover_text(format!("Vertex {}", mark.vertex))
-                .clicked()
-            {
-                self.pin_tool.selected = Some(k);
-            }
-
-            // A free pin keeps a goal only if no slider reaches it.
-            if mark.goal.is_some() && !mark.held {
-                ui.weak("out of reach").on_hover_text(
-                    "No slider reaches the goal; the residual layer can close the gap",
-                );
-            }
-
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let label = format!("Delete pin {}", k + 1);
-                if named(ui.small_button("×"), &label)
-                    .on_hover_text(&label)
-                    .clicked()
-                {
-                    self.pin_tool.selected = Some(k);
-                    self.delete_selected(cx);
-                }
-
-                let mut held = mark.held;
-                let label = format!("Hold pin {}", k + 1);
-                let hint = "Keep the position while other pins are dragged (H)";
-                if named(ui.checkbox(&mut held, "Hold"), &label)
-                    .on_hover_text(hint)
-                    .changed()
-                {
-                    self.pin_tool.selected = Some(k);
-                    self.toggle_held(cx);
-                }
+        // The buttons on the right come first: the text takes what they leave.
+        let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
+        let layout = Layout::right_to_left(Align::Center);
+        ui.allocate_ui_with_layout(size, layout, |ui| {
+            self.pin_buttons_ui(ui, k, mark, cx);
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                self.pin_name_ui(ui, k, mark);
             });
         });
+    }
+
+    fn pin_name_ui(&mut self, ui: &mut Ui, k: usize, mark: &PinMark) {
+        let (_, place) = ui.allocate_space(Vec2::splat(10.0));
+        paint_pin(ui.painter(), place.center(), 0.75, mark.held, 1.0);
+        let name = format!("Pin {}", k + 1);
+        let row = ui.selectable_label(self.pin_tool.selected == Some(k), name);
+        if row
+            .on_hover_text(format!("Vertex {}", mark.vertex))
+            .clicked()
+        {
+            self.pin_tool.selected = Some(k);
+        }
+
+        // A free pin keeps a goal only if no slider reaches it.
+        if mark.goal.is_some() && !mark.held {
+            let text = RichText::new("out of reach").weak();
+            ui.add(egui::Label::new(text).truncate()).on_hover_text(
+                "Out of reach: no slider reaches the goal; the residual layer can close the gap",
+            );
+        }
+    }
+
+    fn pin_buttons_ui(&mut self, ui: &mut Ui, k: usize, mark: &PinMark, cx: &mut Cx<'_>) {
+        let label = format!("Delete pin {}", k + 1);
+        if named(ui.small_button("×"), &label)
+            .on_hover_text(&label)
+            .clicked()
+        {
+            self.pin_tool.selected = Some(k);
+            self.delete_selected(cx);
+        }
+
+        let mut held = mark.held;
+        let label = format!("Hold pin {}", k + 1);
+        let hint = "Keep the position while other pins are dragged (H)";
+        if named(ui.checkbox(&mut held, "Hold"), &label)
+            .on_hover_text(hint)
+            .changed()
+        {
+            self.pin_tool.selected = Some(k);
+            self.toggle_held(cx);
+        }
     }
 }
 

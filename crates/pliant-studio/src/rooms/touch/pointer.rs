@@ -31,6 +31,7 @@ pub(super) fn holds(ui: &Ui) -> bool {
 pub(super) fn pick_face(on: &PaneCanvas<'_>, place: Pos2) -> Option<Hit> {
     on.scene
         .pick_where(&on.canvas.view.ray(place), |model| model == FACE)
+        .and_then(|hit| on.scene.unlocked(hit))
 }
 
 /// The face's normal at a hit, towards the camera.

@@ -50,8 +50,7 @@ impl PullTool {
         };
 
         if let Some(pointer) = on.canvas.pointer() {
-            drag.plane
-                .follow(&on.canvas.view, pointer, ui.input(|input| input.modifiers));
+            drag.plane.follow_input(ui, &on.canvas.view, pointer);
         }
 
         ui.ctx().set_cursor_icon(CursorIcon::Grabbing);

@@ -31,6 +31,7 @@ use self::markers::{MarkerTool, pairs_of};
 use self::regions::RegionPanel;
 use super::{Pane, PaneCanvas, Room};
 use crate::engine::context::Cx;
+use crate::engine::export::rig_jobs::transferred_shapes;
 use crate::engine::export::{Exportable, take_asset};
 use crate::engine::transfer::actor::{Actor, ActorCache};
 use crate::engine::transfer::arrivals::{self, Arrivals, FileRole};
@@ -332,7 +333,11 @@ impl Room for TransferRoom {
             Exportable::files("Recipe of the transfer", recipe_file::recipe_kind(), make)
         });
 
-        result.into_iter().chain(recipe).collect()
+        result
+            .into_iter()
+            .chain(recipe)
+            .chain(self.shapes(cx))
+            .collect()
     }
 
     fn busy(&self) -> bool {
@@ -346,6 +351,29 @@ impl Room for TransferRoom {
             || self.run.busy()
             || self.recipe_file.busy()
             || self.arrivals.busy()
+    }
+}
+
+impl TransferRoom {
+    /// The targets of the source on the target mesh, if it has any.
+    fn shapes(&self, cx: &mut Cx<'_>) -> Option<Exportable> {
+        let setup = &cx.document.transfer;
+        let source = setup.sources.first()?;
+        let (from, to, pairs) = (
+            source.clip.clone(),
+            setup.target.clone(),
+            source.pairs.clone(),
+        );
+        let has_targets = cx
+            .library
+            .ready(&from)
+            .is_some_and(|loaded| !loaded.rig.targets().is_empty());
+        let folder = cx.library.folder().to_owned();
+        (has_targets && !to.is_empty()).then(|| {
+            Exportable::new("Targets of the source on the target mesh", move || {
+                transferred_shapes(&from, &to, &pairs, &folder)
+            })
+        })
     }
 }
 

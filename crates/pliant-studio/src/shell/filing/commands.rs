@@ -209,7 +209,8 @@ impl Studio {
             Command::AskFiles(wanted) => {
                 self.open_dialog(Purpose::Room(self.view_state.room, wanted))
             }
-            Command::AskExport => self.open_export_dialog(),
+            Command::AskExport => self.open_export_dialog(None),
+            Command::AskExportOf(wanted) => self.open_export_dialog(Some(wanted)),
             Command::AskScreenshot => self.open_dialog(Purpose::Screenshot),
             Command::Export(path) => self.export(&path, 0),
             Command::Screenshot(path) => self.filing.picture.request(path),
@@ -281,8 +282,10 @@ impl Studio {
         self.filing.dialog = Some((dialog, purpose));
     }
 
-    fn open_export_dialog(&mut self) {
-        let all = self.exportables();
+    /// Opens the dialog with `wanted` as the first choice.
+    fn open_export_dialog(&mut self, wanted: Option<&str>) {
+        let mut all = self.exportables();
+        all.sort_by_key(|one| wanted.is_some_and(|wanted| one.name != wanted));
         if all.is_empty() {
             self.notify(Notice::hint(
                 "There is nothing to export yet; open a rig or make a take first.",

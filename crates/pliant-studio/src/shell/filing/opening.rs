@@ -41,7 +41,11 @@ impl Studio {
 
     /// Continues, after a question if changes would be lost.
     pub(super) fn guard(&mut self, then: PendingAction, ctx: &egui::Context) {
-        if self.is_unsaved() {
+        let is_next_task = match &then {
+            PendingAction::New(document, _) => self.tour.may_replace(document),
+            _ => false,
+        };
+        if self.is_unsaved() && !is_next_task {
             self.filing.question = Some(then);
         } else {
             self.proceed(then, ctx);
@@ -385,6 +389,10 @@ impl Studio {
             (Some(asset), ..) => shown(Path::new(asset)),
             (None, [target], 0) => format!("target '{}'", target.name),
             (None, targets @ [_, ..], _) => format!("{} targets", targets.len()),
+            (None, [], 0) => match &*found.poses {
+                [pose] => format!("pose '{}'", pose.name),
+                poses => format!("{} poses", poses.len()),
+            },
             (None, [], 1) => format!("take '{}'", found.takes[0].name),
             (None, [], count) => format!("{count} takes"),
         };

@@ -6,6 +6,7 @@ use eframe::egui::{self, Id, Role, Sense, TextEdit, TextStyle, Ui, WidgetInfo, p
 use pliant::rig::{Limits, SliderGroup, SliderId};
 
 use super::failed_rig::failure;
+use super::pictures::PanelPictures;
 use super::slider_index::SliderIndex;
 use crate::engine::character::{PosedCharacter, SolveReport};
 use crate::engine::context::Cx;
@@ -18,8 +19,19 @@ pub(crate) const SHORTCUTS: &[(&str, &str)] = &[
     ("Drag", "Move a slider"),
     ("Shift+drag", "Move a slider in small steps"),
     ("Double click, Ctrl+click", "Reset a slider"),
-    ("Right click", "Limits, mirror and key of a slider"),
+    ("Rest the pointer", "A picture of what a slider does"),
+    (
+        "Right click",
+        "Favourites, limits, mirror and key of a slider",
+    ),
 ];
+
+/// The group of sliders that the user marked.
+const FAVOURITES: &str = "Favourites";
+/// The group of shapes that sliders drive.
+const DRIVEN: &str = "Driven";
+/// The side of a picture in a tooltip, in points.
+const PICTURE: f32 = 168.0;
 
 /// The state of the panel.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +42,7 @@ struct Panel {
 }
 
 /// Search, switches for all, and the sliders in their groups.
-pub fn sliders_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
+pub(crate) fn sliders_ui(ui: &mut Ui, pictures: &mut PanelPictures, cx: &mut Cx<'_>) {
     let Some(posed) = cx.posed.cloned() else {
         match failure(cx) {
             Some(message) => ui.colored_label(ui.visuals().error_fg_color, message),
@@ -56,7 +68,10 @@ pub fn sliders_ui(ui: &mut Ui, cx: &mut Cx<'_>) {
     }
 
     ui.add_space(2.0);
-    ui.add_enabled_ui(!plays, |ui| rows_ui(ui, &book, &posed, &mut panel, cx));
+    ui.add_enabled_ui(!plays, |ui| {
+        rows_ui(ui, &book, &posed, &mut panel, pictures, cx);
+    });
+    driven_ui(ui, &posed, &mut panel);
     ui.data_mut(|data| data.insert_temp(id, panel));
 }
 
@@ -117,6 +132,7 @@ fn rows_ui(
     book: &SliderIndex,
     posed: &PosedCharacter,
     panel: &mut Panel,
+    pictures: &mut PanelPictures,
     cx: &mut Cx<'_>,
 ) {
     let shares = cx
@@ -127,7 +143,7 @@ fn rows_ui(
     let mut found = false;
 
     ui.spacing_mut().item_spacing.y = 1.0;
-    for group in &book.groups {
+    for group in &with_favourites(book, &cx.document.character) {
         let fits = |&k: &SliderId| {
             book.matches(k, &panel.search)
                 && (!panel.only_moved || weight(book, posed, k, cx.document) != 0.0)
@@ -139,7 +155,7 @@ fn rows_ui(
         }
 
         found = true;
-        let titled = book.groups.len() > 1;
+        let titled = book.groups.len() > 1 || group.name == FAVOURITES;
         if titled {
             let moved = group
                 .sliders
@@ -152,7 +168,7 @@ fn rows_ui(
         // A search shows matches in closed groups, too.
         if !titled || searching || !panel.closed.contains(&group.name) {
             for k in sliders {
-                row_ui(ui, book, posed, k, shares.get(&k).copied(), cx);
+                row_ui(ui, book, posed, k, shares.get(&k).copied(), pictures, cx);
             }
         }
     }
@@ -166,6 +182,104 @@ fn rows_ui(
     }
 }
 
+/// The groups, the favourites first. A favourite is not listed in its group again.
+fn with_favourites(book: &SliderIndex, character: &Character) -> Vec<SliderGroup> {
+    let is_favourite = |k: &SliderId| character.favourites.contains(book.name(*k));
+    if character.favourites.is_empty() {
+        return book.groups.clone();
+    }
+
+    let mut favourites = SliderGroup {
+        name: FAVOURITES.into(),
+        sliders: Vec::new(),
+    };
+    let mut others = book.groups.clone();
+    for group in &mut others {
+        let (first, rest): (Vec<SliderId>, Vec<SliderId>) =
+            group.sliders.iter().partition(|k| is_favourite(k));
+        favourites.sliders.extend(first);
+        group.sliders = rest;
+    }
+    favourites.sliders.sort_unstable();
+    favourites.sliders.dedup();
+    std::iter::once(favourites).chain(others).collect()
+}
+
+/// Combinations: shapes that other sliders drive. They are shown, not moved.
+fn driven_ui(ui: &mut Ui, posed: &PosedCharacter, panel: &mut Panel) {
+    let combinations = posed.rig.combinations();
+    if combinations.is_empty() || panel.only_moved || !panel.search.trim().is_empty() {
+        return;
+    }
+
+    let coefficients = posed.rig.activation().coefficients(&posed.weights);
+    // Combinations are the last shapes.
+    let own = &coefficients[coefficients.len() - combinations.len()..];
+    let group = SliderGroup {
+        name: DRIVEN.into(),
+        sliders: Vec::new(),
+    };
+    let active = own.iter().filter(|value| **value != 0.0).count();
+    let text = format!("{active} of {} active", combinations.len());
+    titled_ui(ui, &group.name, &text, false, &mut panel.closed);
+    if panel.closed.contains(DRIVEN) {
+        return;
+    }
+
+    for (k, (combination, value)) in combinations.iter().zip(own).enumerate() {
+        let (rect, response) =
+            ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
+        if !ui.is_rect_visible(rect) {
+            continue;
+        }
+        let label = format!("{} {value:.2}", combination.name);
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
+
+        let bar = rect.shrink2(vec2(0.0, 2.0));
+        let mut filled = bar;
+        filled.set_width(bar.width() * value.clamp(0.0, 1.0) as f32);
+        let visuals = ui.visuals();
+        let color = visuals.weak_text_color();
+        let painter = ui.painter().with_clip_rect(bar.intersect(ui.clip_rect()));
+        painter.rect_filled(filled, 3.0, color.gamma_multiply(0.25));
+        let font = TextStyle::Small.resolve(ui.style());
+        let [left, right] = [
+            pos2(bar.left() + 6.0, bar.center().y),
+            pos2(bar.right() - 4.0, bar.center().y),
+        ];
+        painter.text(
+            left,
+            egui::Align2::LEFT_CENTER,
+            &combination.name,
+            font.clone(),
+            color,
+        );
+        painter.text(
+            right,
+            egui::Align2::RIGHT_CENTER,
+            format!("{value:.2}"),
+            font,
+            color,
+        );
+
+        let drivers = posed.rig.drivers_of(k);
+        let names: Vec<&str> = drivers
+            .iter()
+            .map(|driver| &*posed.rig.targets()[driver.index()].name)
+            .collect();
+        response.on_hover_text(format!("Driven by {}", names.join(", ")));
+    }
+}
+
+/// The weight of a picture: the end of the slider.
+fn full_weight([min, max]: [f64; 2]) -> f64 {
+    if max > 0.0 {
+        max.min(1.0)
+    } else {
+        min.max(-1.0)
+    }
+}
+
 fn group_ui(
     ui: &mut Ui,
     group: &SliderGroup,
@@ -173,13 +287,29 @@ fn group_ui(
     searching: bool,
     closed: &mut BTreeSet<String>,
 ) {
+    let count = if moved == 0 {
+        group.sliders.len().to_string()
+    } else {
+        format!("{moved} of {} moved", group.sliders.len())
+    };
+    titled_ui(ui, &group.name, &count, searching, closed);
+}
+
+/// The heading of a group, with a text on the right.
+pub(super) fn titled_ui(
+    ui: &mut Ui,
+    name: &str,
+    count: &str,
+    searching: bool,
+    closed: &mut BTreeSet<String>,
+) {
     let (rect, response) =
         ui.allocate_exact_size(vec2(ui.available_width(), ROW + 1.0), Sense::click());
-    let open = searching || !closed.contains(&group.name);
-    response.widget_info(|| WidgetInfo::selected(Role::Button, true, open, &group.name));
+    let open = searching || !closed.contains(name);
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, open, name));
 
-    if response.clicked() && !searching && !closed.remove(&group.name) {
-        closed.insert(group.name.clone());
+    if response.clicked() && !searching && !closed.remove(name) {
+        closed.insert(name.to_owned());
     }
     // The row takes its space, but is not painted.
     if !ui.is_rect_visible(rect) {
@@ -198,16 +328,10 @@ fn group_ui(
     painter.text(
         pos2(rect.left() + 18.0, rect.center().y),
         egui::Align2::LEFT_CENTER,
-        &group.name,
+        name,
         TextStyle::Body.resolve(ui.style()),
         visuals.strong_text_color(),
     );
-
-    let count = if moved == 0 {
-        group.sliders.len().to_string()
-    } else {
-        format!("{moved} of {} moved", group.sliders.len())
-    };
 
     painter.text(
         pos2(rect.right() - 4.0, rect.center().y),
@@ -258,6 +382,7 @@ fn row_ui(
     posed: &PosedCharacter,
     k: SliderId,
     share: Option<f64>,
+    pictures: &mut PanelPictures,
     cx: &mut Cx<'_>,
 ) {
     let rect = egui::Rect::from_min_size(ui.cursor().min, vec2(ui.available_width(), ROW));
@@ -292,9 +417,13 @@ fn row_ui(
         has_partner: book.partner(k).is_some(),
         keyed,
         share,
+        favourite: character.favourites.contains(name),
+        in_betweens: book.in_betweens(k),
     };
 
-    if let Some(act) = slider_row_ui(ui, &row) {
+    let full = full_weight(row.limits);
+    let mut picture = |ctx: &egui::Context| pictures.slider(name, full, PICTURE, ctx);
+    if let Some(act) = slider_row_ui(ui, &row, &mut picture) {
         apply(book, k, row.weight, act, cx);
     }
 }
@@ -343,6 +472,9 @@ fn apply(book: &SliderIndex, k: SliderId, weight: f64, act: RowAction, cx: &mut 
         }),
         RowAction::Solo => cx.edit(format!("Solo {name}"), move |document| {
             toggle(&mut document.character.solo, name)
+        }),
+        RowAction::Favourite => cx.edit(format!("Favourite {name}"), move |document| {
+            toggle(&mut document.character.favourites, name)
         }),
         RowAction::Key => {
             let frame = cx.clock.whole_frame();

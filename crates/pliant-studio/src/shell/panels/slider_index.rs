@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use eframe::egui::{Id, Ui};
-use pliant::rig::{Rig, SliderGroup, SliderId, SliderPairs, all_groups};
+use pliant::rig::{Rig, SliderGroup, SliderId, SliderPairs, Target, all_groups};
 
 /// Names, groups and partners of the sliders of a rig.
 #[derive(Debug)]
@@ -15,6 +15,8 @@ pub(crate) struct SliderIndex {
     pub(crate) groups: Vec<SliderGroup>,
     /// The slider on the other side.
     partners: Vec<Option<usize>>,
+    /// The weights of the in-betweens of each slider.
+    in_betweens: Vec<Vec<f64>>,
 }
 
 impl SliderIndex {
@@ -40,6 +42,7 @@ impl SliderIndex {
             small: names.iter().map(|name| name.to_lowercase()).collect(),
             groups,
             partners,
+            in_betweens: rig.targets().iter().map(in_between_weights).collect(),
         }
     }
 
@@ -57,6 +60,11 @@ impl SliderIndex {
         partner.filter(|&partner| partner != slider)
     }
 
+    /// The weights at which a slider passes other shapes.
+    pub(crate) fn in_betweens(&self, slider: SliderId) -> &[f64] {
+        &self.in_betweens[slider.index()]
+    }
+
     /// Whether a name holds all parts of a search.
     pub(crate) fn matches(&self, slider: SliderId, search: &str) -> bool {
         search
@@ -66,11 +74,15 @@ impl SliderIndex {
     }
 }
 
+fn in_between_weights(target: &Target) -> Vec<f64> {
+    let in_betweens = target.in_betweens.iter();
+    in_betweens.map(|between| between.weight).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use pliant::mesh::Mesh;
     use pliant::mesh::glam::DVec3;
-    use pliant::rig::Target;
 
     use super::*;
 
