@@ -169,15 +169,6 @@ impl SpaceChange {
         if let Some(joints) = &mut object.rest_joints {
             *joints = Arc::new(joints.iter().map(|m| self.motion(m)).collect());
         }
-
-        let rotation = self.rotation;
-        if let Some(seams) = object.seams.take() {
-            object.seams = Some(if rotation == AxisRotation::IDENTITY {
-                seams
-            } else {
-                Arc::new(seams.with_target_normals(|n| rotation.vector(n.as_dvec3()).as_vec3()))
-            });
-        }
     }
 
     fn rig(&self, rig: &Rig) -> Rig {

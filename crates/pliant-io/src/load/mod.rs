@@ -12,12 +12,13 @@ mod pair;
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 pub use self::locator::{Locator, LocatorBase};
 use crate::file_names::stem;
 use crate::files::{FolderFiles, finish_interrupted_writes, is_folder, require_existing};
 use crate::formats::{ReadFailure, with_repeat_counts, wrong_ending_error};
-use crate::{Asset, Format, IoError, read_file};
+use crate::{Asset, Format, IoError, gltf, read_file};
 
 /// Built-in models, which a crate above this one provides.
 pub trait Specimens {
@@ -174,10 +175,17 @@ fn load_file(path: &Path) -> Result<Asset, IoError> {
     require_existing(path)?;
     finish_interrupted_writes(path);
     let read = Format::reader_for(path)?;
-    let bytes = read_file(path)?;
+    let bytes = Arc::new(read_file(path)?);
     let source = path.display().to_string();
 
-    let mut asset = read(&bytes, &FolderFiles::new(path)).map_err(|failure| match failure {
+    // An asset of a glTF file keeps its bytes.
+    let files = FolderFiles::new(path);
+    let read = if Format::of(path).is_some_and(Format::is_gltf) {
+        gltf::read_shared(&bytes, &files)
+    } else {
+        read(&bytes, &files)
+    };
+    let mut asset = read.map_err(|failure| match failure {
         ReadFailure::Content(error) => wrong_ending_error(path, &bytes)
             .unwrap_or(error)
             .in_file(&*source),

@@ -42,6 +42,8 @@ pub struct Import {
     pub poses: Vec<SavedPose>,
     /// Files that were declined, one message each.
     pub declined: Vec<String>,
+    /// What the takes do not keep of their files, one sentence each.
+    pub losses: Vec<String>,
 }
 
 impl Import {
@@ -360,8 +362,9 @@ impl Importer<'_> {
             ));
         }
         let rig = self.load(&self.character)?.rig().map_err(to_message)?;
-        let take = performance_take(path, &self.character, &rig)?;
+        let (take, loss) = performance_take(path, &self.character, &rig)?;
         self.found.takes.push(take);
+        self.found.losses.extend(loss);
         Ok(())
     }
 

@@ -116,21 +116,31 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
         .map(|b| u32::from_le_bytes(*b))
 }
 
-/// A GLB of the two chunks, and others after them.
-pub(super) fn pack(mut json: Vec<u8>, mut binary: Vec<u8>, others: &[OtherChunk<'_>]) -> Vec<u8> {
+/// A GLB of the two chunks, and others after them. The binary chunk is given in parts, one after the
+/// other, because a character file is large and its bytes would be copied to join them.
+pub(super) fn pack(mut json: Vec<u8>, binary: &[&[u8]], others: &[OtherChunk<'_>]) -> Vec<u8> {
     // Chunks are padded to four bytes: JSON with spaces, bytes with zeros.
     json.resize(json.len().next_multiple_of(4), b' ');
-    binary.resize(binary.len().next_multiple_of(4), 0);
-    let mut chunks: Vec<OtherChunk<'_>> = vec![(JSON, &json)];
-    if !binary.is_empty() {
-        chunks.push((BIN, &binary));
+    let length: usize = binary.iter().map(|part| part.len()).sum();
+    let padding = &[0; 3][..length.next_multiple_of(4) - length];
+    let padded: Vec<&[u8]> = binary.iter().copied().chain([padding]).collect();
+    let mut chunks: Vec<(&[u8; 4], &[&[u8]])> = Vec::with_capacity(2 + others.len());
+    let json: &[&[u8]] = &[&json];
+    chunks.push((JSON, json));
+    if length > 0 {
+        chunks.push((BIN, &padded));
     }
-    chunks.extend(others);
+    chunks.extend(
+        others
+            .iter()
+            .map(|(kind, content)| (*kind, std::slice::from_ref(content))),
+    );
 
+    let length_of = |parts: &[&[u8]]| parts.iter().map(|part| part.len()).sum::<usize>();
     let total = HEADER
         + chunks
             .iter()
-            .map(|(_, content)| CHUNK_HEADER + content.len())
+            .map(|(_, parts)| CHUNK_HEADER + length_of(parts))
             .sum::<usize>();
     let mut bytes = Vec::with_capacity(total);
 
@@ -138,10 +148,12 @@ pub(super) fn pack(mut json: Vec<u8>, mut binary: Vec<u8>, others: &[OtherChunk<
     bytes.extend_from_slice(&2_u32.to_le_bytes());
     bytes.extend_from_slice(&(total as u32).to_le_bytes());
 
-    for (kind, content) in &chunks {
-        bytes.extend_from_slice(&(content.len() as u32).to_le_bytes());
+    for (kind, parts) in &chunks {
+        bytes.extend_from_slice(&(length_of(parts) as u32).to_le_bytes());
         bytes.extend_from_slice(*kind);
-        bytes.extend_from_slice(content);
+        for part in *parts {
+            bytes.extend_from_slice(part);
+        }
     }
 
     bytes
@@ -235,7 +247,11 @@ mod tests {
 
     #[test]
     fn chunks_are_padded_to_four_bytes() {
-        let file = pack(b"{}".to_vec(), vec![1, 2, 3, 4, 5], &[(b"MORE", b"kept")]);
+        let file = pack(
+            b"{}".to_vec(),
+            &[&[1, 2], &[3, 4, 5]],
+            &[(b"MORE", b"kept")],
+        );
         let parts = open(&file).ok().unwrap();
         assert_eq!(
             (parts.json, parts.binary),

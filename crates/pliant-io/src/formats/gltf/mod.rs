@@ -53,6 +53,6 @@ mod write;
 
 pub(crate) use original::Original;
 pub use read::read;
-pub(crate) use read::read_document;
+pub(crate) use read::{read_document, read_shared};
 pub(crate) use seams::Seams;
 pub use write::{CAPABILITIES, write, write_json};

@@ -9,7 +9,6 @@
 
 use std::collections::HashMap;
 
-use pliant_mesh::glam::Vec3;
 use pliant_mesh::{CornerLayer, Mesh};
 use serde_json::{Value, json};
 
@@ -30,8 +29,6 @@ pub(crate) struct Seams {
     pub(super) colors: Vec<Vec<[f32; 4]>>,
     /// Materials as in the file, without textures.
     pub(super) materials: Vec<Value>,
-    /// Displacements of normals, target by target; empty if there are none.
-    pub(super) target_normals: Vec<Displacements>,
 }
 
 /// Displacements of some of the stored vertices, ascending.
@@ -91,17 +88,6 @@ impl Seams {
         }
 
         covered.iter().all(|&covered| covered)
-    }
-
-    /// The same seams with other displacements of normals.
-    pub(crate) fn with_target_normals(&self, change: impl Fn(Vec3) -> Vec3) -> Self {
-        let mut changed = self.clone();
-        for target in &mut changed.target_normals {
-            for delta in &mut target.deltas {
-                *delta = change(Vec3::from_array(*delta)).to_array();
-            }
-        }
-        changed
     }
 
     /// The seams of a mesh with other faces, with the materials of the file where names agree.

@@ -6,7 +6,7 @@ use pliant_rig::{
 use serde_json::Value;
 
 use super::*;
-use crate::{Animation, Asset, Motion, NoFiles, Object, PlacementTrack, Shape};
+use crate::{Animation, Asset, Motion, NoFiles, Object, PlacementTrack, Shape, UpAxis};
 
 fn again(asset: &Asset) -> Asset {
     read(&write(asset).bytes, &NoFiles).unwrap()
@@ -189,7 +189,7 @@ fn in_betweens_combinations_and_limits_survive_a_round_trip_and_every_viewer_sho
         .unwrap()
         .remove("rig");
     let text = serde_json::to_vec(&document).unwrap();
-    let plain = container::pack(text, chunks.binary.unwrap().to_vec(), &[]);
+    let plain = container::pack(text, &[chunks.binary.unwrap()], &[]);
     let plain = read(&plain, &NoFiles).unwrap();
     assert_eq!(plain.target_names().len(), 5);
     let found = plain.resting_mesh().unwrap();
@@ -442,4 +442,81 @@ fn a_mesh_that_another_program_changed_is_welded_by_position() {
 
 fn read_binary_len(glb: &[u8]) -> usize {
     container::open(glb).ok().unwrap().binary.unwrap().len()
+}
+
+/// A triangle whose target lifts it and displaces its normals by numbers that no shape has.
+fn with_odd_target_normals() -> Vec<u8> {
+    let mut builder = MeshBuilder {
+        positions: vec![DVec3::ZERO, DVec3::X, DVec3::Y],
+        ..MeshBuilder::default()
+    };
+    builder.push_face(&[0, 1, 2]);
+    builder.normals = Some(CornerLayer {
+        name: String::new(),
+        values: vec![DVec3::Z],
+        corners: vec![Some(0); 3],
+    });
+    let rig = Rig::new(
+        builder.build().unwrap(),
+        vec![Target::from_dense("lift", [Vec3::Z, Vec3::ZERO, Vec3::Y])],
+    );
+    let bytes = write(&Asset::from_rig(rig.unwrap())).bytes;
+
+    // The same file, with the displacements of positions as those of normals.
+    let chunks = container::open(&bytes).unwrap();
+    let mut json: Value = serde_json::from_slice(chunks.json).unwrap();
+    let target = &mut json["meshes"][0]["primitives"][0]["targets"][0];
+    target["NORMAL"] = target["POSITION"].clone();
+    let text = serde_json::to_vec(&json).unwrap();
+    container::pack(text, &[chunks.binary.unwrap()], &[])
+}
+
+#[test]
+fn a_new_document_keeps_the_displacements_of_normals_that_its_file_had() {
+    let asset = read(&with_odd_target_normals(), &NoFiles).unwrap();
+    let known = asset.original.as_ref().unwrap();
+    let blocks = &asset.objects[0].seams.as_ref().unwrap().blocks;
+    let before = known.target_normals(0, blocks).unwrap();
+    assert_eq!(before[0].deltas, [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]);
+
+    // A second object asks for a new document, also where up is another axis for a while.
+    for up_axis in [UpAxis::Y, UpAxis::Z] {
+        let mut several = asset.in_space(up_axis, 1.0).into_owned();
+        let second = Object {
+            path: "second".into(),
+            ..Object::new(several.objects[0].rig.clone())
+        };
+        several.objects.push(second);
+        let copy = again(&several);
+        assert_eq!(copy.objects.len(), 2);
+        let known = copy.original.as_ref().unwrap();
+        let blocks = &copy.objects[0].seams.as_ref().unwrap().blocks;
+        let after = known.target_normals(0, blocks).unwrap();
+        assert_eq!(after, before, "{up_axis:?}");
+    }
+}
+
+#[test]
+fn an_asset_and_its_file_share_bytes_and_targets() {
+    let bytes = std::sync::Arc::new(with_odd_target_normals());
+    let asset = read_shared(&bytes, &NoFiles).ok().unwrap();
+    let original = asset.original.as_ref().unwrap();
+    assert!(std::sync::Arc::ptr_eq(&original.bytes, &bytes));
+    let known = original.objects[0].targets();
+    assert!(std::ptr::eq(known, asset.objects[0].rig.targets()));
+
+    // What is known from reading says the same as reading again.
+    let chunks = container::open(&bytes).unwrap();
+    let document = read::open_document(chunks.json).unwrap();
+    let buffers = read::Buffers::open(&document, &chunks, &NoFiles)
+        .ok()
+        .unwrap();
+    let source = read::Source::open(&document, buffers, &chunks).unwrap();
+    for objects in [&original.objects[..], &[]] {
+        let scene = read::Scene::read(&source, &NoFiles, objects).unwrap();
+        let (a, b) = (&scene.asset.objects[0], &asset.objects[0]);
+        assert_eq!(a.rig.targets(), b.rig.targets());
+        assert_eq!((&a.path, a.seams.as_deref()), (&b.path, b.seams.as_deref()));
+        assert_eq!((a.original, a.file_vertices), (b.original, b.file_vertices));
+    }
 }

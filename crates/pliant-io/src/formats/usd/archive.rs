@@ -1,6 +1,7 @@
 //! Reader of USD archives (`.usdz`): layers and textures in one zip file.
 //!
-//! **Format.** A zip archive without compression and encryption; its first layer is the root.
+//! **Format.** A zip archive without compression and encryption; its first layer is the root. An
+//! archive without a layer may hold another archive as its first file.
 //!
 //! **Source.** OpenUSD, "Usdz File Format Specification"; PKWARE, "ZIP File Format Specification".
 //!
@@ -14,6 +15,9 @@ use crate::{FileProvider, IoError, ReadError};
 
 /// How an archive begins.
 pub(super) const MAGIC: &[u8] = b"PK\x03\x04";
+
+/// *Chosen*: how deep archives may lie in each other. OpenUSD's own examples go one deep.
+const DEEPEST: usize = 4;
 
 /// An archive with the list of its entries.
 pub(super) struct Archive<'a> {
@@ -33,7 +37,22 @@ struct Entry {
 }
 
 impl<'a> Archive<'a> {
+    /// The archive of the root layer: that of these bytes, or one that it holds.
     pub(super) fn open(bytes: &'a [u8]) -> Result<Self, ReadError> {
+        let mut archive = Self::of(bytes)?;
+        for _ in 0..DEEPEST {
+            let first = archive.entries.first().filter(|entry| {
+                archive.root().is_err() && entry.name.to_lowercase().ends_with(".usdz")
+            });
+            let Some(inner) = first.map(|entry| archive.content(entry)) else {
+                break;
+            };
+            archive = Self::of(inner?)?;
+        }
+        Ok(archive)
+    }
+
+    fn of(bytes: &'a [u8]) -> Result<Self, ReadError> {
         let (count, at) = directory(bytes)?;
         let mut cursor = Cursor::of(bytes);
         cursor.take(at, "the directory of the archive")?;
@@ -227,6 +246,21 @@ mod tests {
                 .to_string()
                 .contains("does not exist")
         );
+    }
+
+    #[test]
+    fn an_archive_in_an_archive_gives_its_root_but_not_without_end() {
+        let mut bytes = archive(&[("b.usdc", b"layer")]);
+        for _ in 0..DEEPEST {
+            bytes = archive(&[("inner.usdz", &bytes)]);
+            let inner = Archive::open(&bytes).unwrap();
+            assert_eq!(inner.root().unwrap(), "b.usdc");
+            assert_eq!(inner.read("b.usdc").unwrap(), b"layer");
+        }
+        bytes = archive(&[("inner.usdz", &bytes)]);
+        assert!(Archive::open(&bytes).unwrap().root().is_err());
+        let damaged = archive(&[("inner.usdz", b"no archive")]);
+        assert!(Archive::open(&damaged).is_err());
     }
 
     #[test]

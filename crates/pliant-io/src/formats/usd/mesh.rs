@@ -63,6 +63,13 @@ pub(super) fn read_mesh(
     let (materials, groups) = labels(stage, index, builder.face_sizes.len());
     builder.materials = materials;
     builder.groups = groups;
+    let removed = remove_small_faces(&mut builder);
+    if removed > 0 {
+        warnings.push(format!(
+            "prim '{}' has {removed} face(s) of fewer than three corners, which were left out",
+            node.path
+        ));
+    }
     builder
         .build()
         .map_err(|error| prim_error(node, format!("is not a mesh: {error}")))
@@ -88,6 +95,48 @@ fn warn_about_faces(node: &Node<'_>, warnings: &mut Vec<String>) {
             node.path
         ));
     }
+}
+
+/// Removes faces without an area by their number of corners, with the values at them; returns how
+/// many. A mesh whose shape changes over time may begin with none.
+fn remove_small_faces(builder: &mut MeshBuilder) -> usize {
+    let sizes = std::mem::take(&mut builder.face_sizes);
+    let corners: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
+    let is_kept: Vec<bool> = sizes.iter().map(|&size| size >= 3).collect();
+    let removed = is_kept.iter().filter(|kept| !**kept).count();
+    // The mesh builder rejects sizes that do not sum up to the corners.
+    if removed == 0 || corners != builder.corners.len() as u64 {
+        builder.face_sizes = sizes;
+        return 0;
+    }
+
+    let of_corner: Vec<bool> = sizes
+        .iter()
+        .flat_map(|&size| std::iter::repeat_n(size >= 3, size as usize))
+        .collect();
+    builder.corners = kept(&builder.corners, &of_corner);
+    let uvs = builder.uv_layers.iter_mut().map(|layer| &mut layer.corners);
+    let normals = builder.normals.iter_mut().map(|layer| &mut layer.corners);
+    for layer in uvs.chain(normals) {
+        *layer = kept(layer, &of_corner);
+    }
+    for labels in [&mut builder.materials, &mut builder.groups] {
+        labels.of_face = kept(&labels.of_face, &is_kept);
+    }
+    builder.face_sizes = kept(&sizes, &is_kept);
+    removed
+}
+
+/// The values whose flag is set; a list of another length stays as it is.
+fn kept<T: Clone>(values: &[T], flags: &[bool]) -> Vec<T> {
+    if values.len() != flags.len() {
+        return values.to_vec();
+    }
+    let pairs = values.iter().zip(flags);
+    pairs
+        .filter(|(_, flag)| **flag)
+        .map(|(value, _)| value.clone())
+        .collect()
 }
 
 fn is_left_handed(prim: &Prim) -> bool {

@@ -623,3 +623,34 @@ fn small_files_cannot_ask_for_large_memory() {
             .contains("2001 bytes")
     );
 }
+
+#[test]
+fn faces_of_fewer_than_three_corners_are_left_out_with_their_values_and_reported() {
+    let text = b"#usda 1.0
+def Mesh \"sheet\"
+{
+    int[] faceVertexCounts = [3, 2, 0, 3]
+    int[] faceVertexIndices = [0, 1, 2, 0, 1, 0, 2, 3]
+    point3f[] points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
+    texCoord2f[] primvars:st = [(0, 0), (0.125, 0), (0.25, 0), (0.5, 0), (0.5, 0), (0.625, 0), (0.75, 0), (1, 0)] (
+        interpolation = \"faceVarying\"
+    )
+}
+";
+    let asset = read(text).unwrap();
+    let mesh = asset.objects[0].rig.neutral();
+    let faces: Vec<&[u32]> = mesh.faces().collect();
+    assert_eq!(faces, [&[0, 1, 2][..], &[0, 2, 3]]);
+    let layer = &mesh.uv_layers()[0];
+    let values = layer
+        .corners
+        .iter()
+        .map(|k| layer.values[k.unwrap() as usize].x);
+    let values: Vec<f64> = values.collect();
+    assert_eq!(values, [0.0, 0.125, 0.25, 0.625, 0.75, 1.0]);
+    assert!(
+        asset.warnings.iter().any(|w| w.contains("2 face(s)")),
+        "{:?}",
+        asset.warnings
+    );
+}

@@ -9,4 +9,6 @@ mod takes;
 
 pub use receiver::{CalibrationStep, Meter, Receiver, ReceiverState};
 pub(crate) use takes::performance_endings;
-pub use takes::{CleanStep, clean_take, is_performance_file, performance_take, recorded_take};
+pub use takes::{
+    CleanStep, TakeAndLoss, clean_take, is_performance_file, performance_take, recorded_take,
+};

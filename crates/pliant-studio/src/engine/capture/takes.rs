@@ -63,11 +63,14 @@ pub(crate) fn performance_endings() -> impl Iterator<Item = String> {
     ENDINGS.into_iter().map(str::to_owned)
 }
 
+/// A take, and what of its performance it does not keep, as one sentence.
+pub type TakeAndLoss = (Take, Option<String>);
+
 /// The performance of a file on the sliders of `rig`, as a take of the character `of`.
 ///
 /// # Errors
 /// A message about the file, or about channels of which none has a slider.
-pub fn performance_take(path: &Path, of: &str, rig: &Rig) -> Result<Take, String> {
+pub fn performance_take(path: &Path, of: &str, rig: &Rig) -> Result<TakeAndLoss, String> {
     let locator = path.to_string_lossy();
     let options = PerformanceOptions::default();
     let read = read_performance(&locator, &options, &LoadOptions::default());
@@ -86,11 +89,15 @@ pub fn performance_take(path: &Path, of: &str, rig: &Rig) -> Result<Take, String
 ///
 /// # Errors
 /// A message about channels of which none has a slider.
-pub fn recorded_take(performance: &Performance, of: &str, rig: &Rig) -> Result<Take, String> {
+pub fn recorded_take(
+    performance: &Performance,
+    of: &str,
+    rig: &Rig,
+) -> Result<TakeAndLoss, String> {
     take(performance, of, rig).map_err(|message| format!("The recording cannot be kept: {message}"))
 }
 
-fn take(performance: &Performance, of: &str, rig: &Rig) -> Result<Take, String> {
+fn take(performance: &Performance, of: &str, rig: &Rig) -> Result<TakeAndLoss, String> {
     let even = performance
         .resampled(performance.frames_per_second())
         .map_err(to_message)?;
@@ -108,13 +115,44 @@ fn take(performance: &Performance, of: &str, rig: &Rig) -> Result<Take, String> 
         .collect();
     let row = |row: &Vec<f64>| moved.iter().map(|&k| row[k]).collect();
     let rows: Vec<Vec<f64>> = track.keys().iter().map(row).collect();
-    Ok(Take::of_weights(
+    let take = Take::of_weights(
         filled.name(),
         Locator::from(of),
         moved.iter().map(|&k| sliders[k].clone()).collect(),
         &rows,
         filled.frames_per_second(),
-    ))
+    );
+    Ok((take, loss(&filled, &map)))
+}
+
+/// What a take of weights does not keep: rotations, and shapes without a slider.
+fn loss(performance: &Performance, map: &ChannelMap) -> Option<String> {
+    let (mut rotations, mut shapes) = (false, 0);
+    for channel in performance.channels() {
+        let routed = map.channels.iter().any(|route| route.from == channel.name);
+        let moves = channel.values.iter().any(|value| *value != 0.0);
+        if moves && !routed {
+            let is_rotation = matches!(channel.kind, ChannelKind::Rotation(_));
+            rotations |= is_rotation;
+            shapes += usize::from(!is_rotation);
+        }
+    }
+
+    let shapes = match shapes {
+        0 => String::new(),
+        1 => "1 channel without a slider".to_owned(),
+        count => format!("{count} channels without a slider"),
+    };
+    match (rotations, shapes.is_empty()) {
+        (false, true) => None,
+        (false, false) => Some(format!("The take leaves out {shapes}.")),
+        (true, _) => {
+            let and = if shapes.is_empty() { "" } else { " and " };
+            Some(format!(
+                "The take keeps weights of sliders, not the rotation of the head and the eyes{and}{shapes}; `pliant play` writes a clip with the rotations."
+            ))
+        }
+    }
 }
 
 /// A take of weights, cleaned; `None` for another take, or one that is damaged.
@@ -158,7 +196,8 @@ mod tests {
         std::fs::write(&path, text).unwrap();
 
         let rig = pliant::load("specimen:head").unwrap().rig().unwrap();
-        let take = performance_take(&path, "specimen:head", &rig).unwrap();
+        let (take, loss) = performance_take(&path, "specimen:head", &rig).unwrap();
+        assert_eq!(loss, None, "a head that does not turn loses nothing");
         assert_eq!((take.frame_count, take.name.as_str()), (200, "take"));
         let jaw = |take: &Take| -> Vec<f64> {
             let (_, track) = take.weight_track().unwrap();
@@ -168,6 +207,14 @@ mod tests {
         assert!(jaw(&clean_take(&take, CleanStep::Spikes).unwrap())[90] < 0.45);
         let calm = jaw(&clean_take(&take, CleanStep::All).unwrap());
         assert!(calm.windows(2).all(|w| (w[0] - w[1]).abs() < 1e-6));
+
+        std::fs::write(&path, "time,jawOpen,HeadYaw,tail\n0,1,0.1,1\n1,0,0.2,1\n").unwrap();
+        let (_, loss) = performance_take(&path, "specimen:head", &rig).unwrap();
+        let loss = loss.unwrap();
+        assert!(
+            loss.contains("head") && loss.contains("1 channel without"),
+            "{loss}"
+        );
 
         std::fs::write(&path, "time,tail\n0,1\n").unwrap();
         let message = performance_take(&path, "specimen:head", &rig).unwrap_err();

@@ -397,6 +397,7 @@ impl Studio {
             (None, [], count) => format!("{count} takes"),
         };
         let label = found.label();
+        let losses = found.losses.join(" ");
         let change = move |document: &mut Document| found.apply(document);
 
         self.history.apply(Edit {
@@ -404,6 +405,11 @@ impl Studio {
             gesture: None,
             change: Box::new(change),
         });
-        self.notify(Notice::done(format!("Imported {what}; undo removes it.")));
+        let done = format!("Imported {what}; undo removes it.");
+        self.notify(if losses.is_empty() {
+            Notice::done(done)
+        } else {
+            Notice::hint(format!("{done} {losses}"))
+        });
     }
 }

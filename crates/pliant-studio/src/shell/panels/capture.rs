@@ -7,7 +7,8 @@ use eframe::egui::{
 };
 
 use crate::engine::capture::{
-    CalibrationStep, CleanStep, Meter, Receiver, ReceiverState, clean_take, recorded_take,
+    CalibrationStep, CleanStep, Meter, Receiver, ReceiverState, TakeAndLoss, clean_take,
+    recorded_take,
 };
 use crate::engine::command::{Command, Notice};
 use crate::engine::context::Cx;
@@ -43,8 +44,8 @@ pub(crate) struct CapturePanel {
 
 /// The result of long work.
 enum Finished {
-    /// A recording.
-    Recorded(Take),
+    /// A recording, and what it does not keep.
+    Recorded(TakeAndLoss),
     /// A take that was cleaned by a step.
     Cleaned(CleanStep, Take),
     /// A take of this name as keys, and the last of them.
@@ -296,13 +297,16 @@ impl CapturePanel {
         match Task::finished(&mut self.task) {
             None => {}
             Some(Err(message)) => cx.notify(Notice::error(message)),
-            Some(Ok(Finished::Recorded(take))) => {
+            Some(Ok(Finished::Recorded((take, loss)))) => {
                 cx.clock.frame = 0.0;
                 let import = Import {
                     takes: vec![take],
                     ..Import::default()
                 };
                 cx.edit("Record performance", |document| import.apply(document));
+                if let Some(loss) = loss {
+                    cx.notify(Notice::hint(loss));
+                }
             }
             Some(Ok(Finished::Cleaned(step, cleaned))) => {
                 let label = match step {

@@ -61,7 +61,7 @@ pub(super) fn edit(asset: &Asset, container: Container) -> Option<EncodedAsset> 
     let source = Source::open(&document, buffers, &chunks).ok()?;
 
     // The asset is compared with what its file says.
-    let mut before = Scene::read(&source, &NoFiles).ok()?;
+    let mut before = Scene::read(&source, &NoFiles, &original.objects).ok()?;
     let (old, old_settings) = before.asset.with_flat_rigs();
     before.asset = old.into_owned();
     let left_out = CAPABILITIES.losses_of(asset);

@@ -22,7 +22,7 @@ pub(in crate::formats::gltf) enum Container {
     Json,
 }
 
-/// The buffer that holds new bytes.
+/// The buffer to which new bytes are added.
 #[derive(Clone, Copy)]
 pub(super) struct MainBuffer<'a> {
     pub(super) index: usize,
@@ -55,7 +55,7 @@ pub(super) fn unchanged(original: &Original, container: Container) -> Option<Enc
     let same_kind = is_glb == (container == Container::Glb);
     let is_whole = original.files.is_empty() || container == Container::Json;
     (same_kind && is_whole).then(|| EncodedAsset {
-        bytes: original.bytes.clone(),
+        bytes: original.bytes.to_vec(),
         sidecar_files: all_files(original).collect(),
         ..EncodedAsset::default()
     })
@@ -72,11 +72,12 @@ fn keeps_files(original: &Original, container: Container) -> bool {
     container == Container::Json && !container::is_glb(&original.bytes)
 }
 
-/// The file of a document whose main buffer holds `main`.
-pub(super) fn pack(
+/// The file of a document whose buffer `main` holds the given parts, one after the other.
+pub(super) fn pack<'a>(
     mut json: Value,
-    main: MainBuffer<'_>,
-    source: &Source<'_>,
+    main: usize,
+    parts: &[&'a [u8]],
+    source: &'a Source<'_>,
     original: &Original,
     container: Container,
 ) -> Option<EncodedAsset> {
@@ -84,15 +85,22 @@ pub(super) fn pack(
     if keeps_files(original, container) {
         sidecar_files.extend(all_files(original));
     }
-    let mut binary = embed_buffers(&mut json, main, source, container, &mut sidecar_files)?;
+    let mut binary = embed_buffers(
+        &mut json,
+        main,
+        parts,
+        source,
+        container,
+        &mut sidecar_files,
+    )?;
     let was_json = !container::is_glb(&original.bytes);
-    if container == Container::Glb && was_json && main.index == 0 {
+    if container == Container::Glb && was_json && main == 0 {
         join_buffers(&mut json, &mut binary, source)?;
     }
     let text = serde_json::to_vec(&json).ok()?;
 
     let bytes = match container {
-        Container::Glb => container::pack(text, binary, &source.chunks.others),
+        Container::Glb => container::pack(text, &binary, &source.chunks.others),
         Container::Json => text,
     };
     Some(EncodedAsset {
@@ -102,50 +110,56 @@ pub(super) fn pack(
     })
 }
 
-/// Puts the bytes of all buffers into the file, or into the files that they had, and returns those of
-/// the binary chunk.
-fn embed_buffers(
+/// Puts the bytes of all buffers into the file, or into the files that they had, and returns the parts
+/// of the binary chunk.
+fn embed_buffers<'a>(
     json: &mut Value,
-    main: MainBuffer<'_>,
-    source: &Source<'_>,
+    main: usize,
+    parts: &[&'a [u8]],
+    source: &'a Source<'_>,
     container: Container,
     files: &mut [(String, Vec<u8>)],
-) -> Option<Vec<u8>> {
+) -> Option<Vec<&'a [u8]>> {
     let document = json.as_object_mut()?;
-    if main.bytes.is_empty() && source.document.buffers.is_empty() {
+    let is_empty = parts.iter().all(|part| part.is_empty());
+    if is_empty && source.document.buffers.is_empty() {
         return Some(Vec::new());
     }
 
     let buffers = document.entry("buffers").or_insert_with(|| json!([]));
     let buffers = buffers.as_array_mut()?;
-    if main.index == buffers.len() && !main.bytes.is_empty() {
+    if main == buffers.len() && !is_empty {
         buffers.push(json!({}));
     }
 
     let mut binary = Vec::new();
     for (k, buffer) in buffers.iter_mut().enumerate() {
-        let is_main = k == main.index;
-        let bytes = if is_main {
-            Some(main.bytes)
+        let one;
+        let bytes = if k == main {
+            parts
         } else {
-            source.buffers.bytes(k)
+            let Some(bytes) = source.buffers.bytes(k) else {
+                continue;
+            };
+            one = [bytes];
+            &one[..]
         };
-        let Some(bytes) = bytes else { continue };
 
+        let length: usize = bytes.iter().map(|part| part.len()).sum();
         let fields = buffer.as_object_mut()?;
-        fields.insert("byteLength".into(), json!(bytes.len()));
+        fields.insert("byteLength".into(), json!(length));
         let uri = fields.get("uri").and_then(Value::as_str);
         let name = uri.and_then(percent_decoded);
         let file = files
             .iter_mut()
             .find(|(known, _)| name.as_ref() == Some(known));
         if let Some((_, content)) = file {
-            bytes.clone_into(content);
+            *content = bytes.concat();
         } else if k == 0 && container == Container::Glb {
             fields.remove("uri");
             binary = bytes.to_vec();
         } else {
-            fields.insert("uri".into(), json!(to_data_uri(bytes)));
+            fields.insert("uri".into(), json!(to_data_uri(&bytes.concat())));
         }
     }
 
@@ -183,16 +197,23 @@ pub(super) fn embed_images(
 }
 
 /// Appends the bytes of all buffers to those of the first one, which alone can be in a GLB.
-fn join_buffers(json: &mut Value, binary: &mut Vec<u8>, source: &Source<'_>) -> Option<()> {
+fn join_buffers<'a>(
+    json: &mut Value,
+    binary: &mut Vec<&'a [u8]>,
+    source: &'a Source<'_>,
+) -> Option<()> {
+    let mut length: usize = binary.iter().map(|part| part.len()).sum();
     let mut offsets = vec![None; source.document.buffers.len()];
     let mut kept = Vec::new();
     let buffers = json.get_mut("buffers")?.as_array_mut()?;
     for (k, buffer) in buffers.drain(..).enumerate() {
         match source.buffers.bytes(k).filter(|_| k > 0) {
             Some(bytes) => {
-                binary.resize(binary.len().next_multiple_of(4), 0);
-                offsets[k] = Some((0, binary.len()));
-                binary.extend_from_slice(bytes);
+                binary.push(&[0; 3][..length.next_multiple_of(4) - length]);
+                length = length.next_multiple_of(4);
+                offsets[k] = Some((0, length));
+                binary.push(bytes);
+                length += bytes.len();
             }
             None => {
                 if let Some(offset) = offsets.get_mut(k) {
@@ -202,7 +223,7 @@ fn join_buffers(json: &mut Value, binary: &mut Vec<u8>, source: &Source<'_>) -> 
             }
         }
     }
-    kept.first_mut()?["byteLength"] = json!(binary.len());
+    kept.first_mut()?["byteLength"] = json!(length);
     *buffers = kept;
 
     let views = json.get_mut("bufferViews").and_then(Value::as_array_mut);

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::package::{self, Container, MainBuffer};
+use super::package::{self, Container};
 use crate::EncodedAsset;
 use crate::gltf::extras::KEY;
 use crate::gltf::original::Original;
@@ -57,14 +57,11 @@ pub(super) fn store(
     let moved = place(&mut json, "bufferViews", views, &free, unused)?;
     each_view(&mut json, &mut |index| renumber(index, &moved));
 
-    let mut bytes = kept.copy(main.bytes);
-    bytes.resize(start, 0);
-    bytes.extend_from_slice(&buffer.bytes);
-    let main = MainBuffer {
-        index: main.index,
-        bytes: &bytes,
-    };
-    package::pack(json, main, source, original, container)
+    // The parts are not joined here: only the finished file holds a copy of them.
+    let mut parts = kept.parts(main.bytes);
+    parts.push(&[0; STEP][..start - kept.length()]);
+    parts.push(&buffer.bytes);
+    package::pack(json, main.index, &parts, source, original, container)
 }
 
 fn values<T: serde::Serialize>(list: &[T]) -> Option<Vec<Value>> {
@@ -265,14 +262,14 @@ impl KeptBytes {
         }
     }
 
-    fn copy(&self, bytes: &[u8]) -> Vec<u8> {
-        let mut kept = Vec::with_capacity(self.length());
+    fn parts<'a>(&self, bytes: &'a [u8]) -> Vec<&'a [u8]> {
+        let mut kept = Vec::with_capacity(self.cut.len() + 3);
         let mut at = 0;
         for &(from, to) in &self.cut {
-            kept.extend_from_slice(&bytes[at..from]);
+            kept.push(&bytes[at..from]);
             at = to;
         }
-        kept.extend_from_slice(&bytes[at..]);
+        kept.push(&bytes[at..]);
         kept
     }
 }

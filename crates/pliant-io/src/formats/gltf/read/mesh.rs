@@ -10,12 +10,13 @@ use serde_json::Value;
 
 use super::accessor::Source;
 use super::polygons::Polygons;
-use super::primitive::StoredMesh;
+use super::primitive::{StoredMesh, add_displacements, read_primitives};
+use super::scene::PlacedMesh;
 use super::skin::BoundSkin;
 use super::{extras, morph, weld};
 use crate::gltf::document;
 use crate::gltf::extras::{MeshExtras, parse};
-use crate::gltf::seams::{Displacements, Seams, representatives};
+use crate::gltf::seams::{Block, Displacements, Seams, representatives};
 use crate::{ReadError, SkinBinding};
 
 /// A mesh between its stored vertices and the finished object.
@@ -75,7 +76,7 @@ impl<'a> MeshAssembly<'a> {
         let representatives = representatives(&self.vertex_of, self.vertices);
         let targets = morph::targets(
             self.mesh,
-            &self.stored.targets,
+            std::mem::take(&mut self.stored.targets),
             &self.vertex_of,
             &representatives,
             self.scene_from_mesh.matrix3,
@@ -111,7 +112,6 @@ impl<'a> MeshAssembly<'a> {
 
         let rig = Rig::new(builder.build()?, targets)?;
         let materials = self.used_materials();
-        let target_normals = self.target_normals();
         let seams = Seams {
             vertex_of: self.vertex_of,
             corners: polygons.corners,
@@ -120,7 +120,6 @@ impl<'a> MeshAssembly<'a> {
             part_of_face: polygons.parts,
             colors: self.stored.colors,
             materials,
-            target_normals,
         };
 
         Ok((rig, seams, self.own))
@@ -261,22 +260,42 @@ impl<'a> MeshAssembly<'a> {
                 .collect(),
         })
     }
+}
 
-    /// The normal displacements of the targets, in the scene.
-    fn target_normals(&mut self) -> Vec<Displacements> {
-        let mut target_normals = std::mem::take(&mut self.stored.target_normals);
-        if self.scene_from_mesh == DAffine3::IDENTITY {
-            return target_normals;
+/// How the targets of a mesh at a place displace the normals of the stored vertices, in the scene;
+/// empty if they do not.
+pub(in crate::formats::gltf) fn target_normals(
+    source: &Source<'_>,
+    placed: &PlacedMesh,
+    blocks: &[Block],
+) -> Result<Vec<Displacements>, ReadError> {
+    let mesh = &source.document.meshes[placed.mesh];
+    let mut normals: Vec<Displacements> = Vec::new();
+    let mut read = Vec::new();
+    let mut blocks = blocks.iter();
+    for primitive in read_primitives(mesh).iter().map(|&k| &mesh.primitives[k]) {
+        let key = (&primitive.attributes, primitive.targets.as_slice());
+        if read.contains(&key) {
+            continue;
         }
+        read.push(key);
+        let Some(block) = blocks.next() else { break };
+        for (k, target) in primitive.targets.iter().enumerate() {
+            if let Some(&accessor) = target.get("NORMAL") {
+                normals.resize_with(primitive.targets.len(), Displacements::default);
+                add_displacements(source, accessor, block.range(), &mut normals[k])?;
+            }
+        }
+    }
 
-        let matrix = normal_matrix(&self.scene_from_mesh);
-        for delta in target_normals.iter_mut().flat_map(|d| &mut d.deltas) {
+    if placed.scene_from_mesh != DAffine3::IDENTITY {
+        let matrix = normal_matrix(&placed.scene_from_mesh);
+        for delta in normals.iter_mut().flat_map(|d| &mut d.deltas) {
             let moved = matrix * DVec3::from_array(delta.map(f64::from));
             *delta = moved.as_vec3().to_array();
         }
-
-        target_normals
     }
+    Ok(normals)
 }
 
 /// The transformation of normals. A uniform scale keeps their lengths.

@@ -48,10 +48,11 @@ use serde_json::{Value, json};
 
 pub(super) use self::accessor::Source;
 pub(super) use self::buffers::Buffers;
+pub(super) use self::mesh::target_normals;
 pub(super) use self::nodes::NodeTree;
 use self::other_content::OtherContent;
 pub(super) use self::primitive::read_primitives;
-pub(super) use self::scene::{PlacedMesh, ReadScene, Scene};
+pub(super) use self::scene::{PlacedMesh, ReadObject, ReadScene, Scene};
 pub(super) use self::skin::BoundSkin;
 use crate::formats::ReadFailure;
 use crate::gltf::container;
@@ -81,15 +82,23 @@ pub fn read(bytes: &[u8], files: &dyn FileProvider) -> Result<Asset, IoError> {
 }
 
 pub(crate) fn read_document(bytes: &[u8], files: &dyn FileProvider) -> Result<Asset, ReadFailure> {
+    read_shared(&Arc::new(bytes.to_vec()), files)
+}
+
+/// Reads a document whose bytes the asset keeps without a copy.
+pub(crate) fn read_shared(
+    bytes: &Arc<Vec<u8>>,
+    files: &dyn FileProvider,
+) -> Result<Asset, ReadFailure> {
     let files = RecordingFiles::new(files);
     let chunks = container::open(bytes)?;
     let document = open_document(chunks.json)?;
     let buffers = Buffers::open(&document, &chunks, &files)?;
     let source = Source::open(&document, buffers, &chunks)?;
 
-    let scene = Scene::read(&source, &files)?;
+    let scene = Scene::read(&source, &files, &[])?;
     let other_content = OtherContent::of(&source, &scene).phrases()?;
-    let original = files.into_original(bytes);
+    let original = files.into_original(bytes, scene.read_objects());
     Ok(Asset {
         other_content,
         original: Some(Arc::new(original)),

@@ -18,16 +18,30 @@ use crate::{Object, ReadError};
 /// The targets over welded vertices; each vertex moves like its representative stored vertex.
 pub(super) fn targets(
     mesh: &Mesh,
-    stored: &[Displacements],
+    stored: Vec<Displacements>,
     vertex_of: &[u32],
     representatives: &[u32],
     transform: DMat3,
 ) -> Vec<Target> {
+    // Where every stored vertex is a vertex, the lists stay where they are.
+    let in_order = vertex_of.iter().enumerate().all(|(k, &v)| k == v as usize);
     let names = names(mesh, stored.len());
     let mut targets = Vec::with_capacity(stored.len());
-    for (displacements, name) in stored.iter().zip(names) {
-        let target = target(name, displacements, vertex_of, representatives, transform);
-        targets.push(target);
+    for (displacements, name) in stored.into_iter().zip(names) {
+        targets.push(if in_order && transform == DMat3::IDENTITY {
+            Target {
+                name,
+                vertices: displacements.vertices,
+                deltas: displacements
+                    .deltas
+                    .into_iter()
+                    .map(Vec3::from_array)
+                    .collect(),
+                in_betweens: Vec::new(),
+            }
+        } else {
+            target(name, &displacements, vertex_of, representatives, transform)
+        });
     }
 
     targets

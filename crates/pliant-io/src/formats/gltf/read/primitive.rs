@@ -21,7 +21,6 @@ pub(super) struct StoredMesh {
     pub(super) joints: Vec<Vec<[f32; 4]>>,
     pub(super) joint_weights: Vec<Vec<[f32; 4]>>,
     pub(super) targets: Vec<Displacements>,
-    pub(super) target_normals: Vec<Displacements>,
     pub(super) triangles: Vec<[u32; 3]>,
     pub(super) part_of_triangle: Vec<u32>,
     pub(super) blocks: Vec<Block>,
@@ -123,25 +122,15 @@ impl StoredMesh {
             return Err(ReadError::whole(message));
         }
 
-        // Tangents of targets are not read, like those of vertices.
-        for (k, target) in primitive.targets.iter().enumerate() {
-            for (name, list) in [
-                ("POSITION", &mut self.targets),
-                ("NORMAL", &mut self.target_normals),
-            ] {
-                if let Some(&accessor) = target.get(name) {
-                    list.resize_with(list.len().max(count), Displacements::default);
-                    let into = &mut list[k];
-                    source.each_displacement(accessor, end - start, |row, delta| {
-                        into.vertices.push((start + row) as u32);
-                        into.deltas.push(delta);
-                    })?;
-                }
-            }
-        }
-
+        // Tangents of targets are not read, like those of vertices. Normals are read when they are
+        // written, by `target_normals`.
         self.targets
             .resize_with(count.max(known), Displacements::default);
+        for (target, into) in primitive.targets.iter().zip(&mut self.targets) {
+            if let Some(&accessor) = target.get("POSITION") {
+                add_displacements(source, accessor, start..end, into)?;
+            }
+        }
         Ok(())
     }
 
@@ -184,6 +173,24 @@ impl StoredMesh {
 
         Ok(())
     }
+}
+
+/// Adds the displacements of an accessor to those of the stored vertices of `range`.
+pub(super) fn add_displacements(
+    source: &Source<'_>,
+    accessor: usize,
+    range: std::ops::Range<usize>,
+    into: &mut Displacements,
+) -> Result<(), ReadError> {
+    let start = range.start;
+    source.each_displacement(accessor, range.len(), |row, delta| {
+        into.vertices.push((start + row) as u32);
+        into.deltas.push(delta);
+    })?;
+    // A rig has many targets; the reserve of growing lists would be as large as the lists.
+    into.vertices.shrink_to_fit();
+    into.deltas.shrink_to_fit();
+    Ok(())
 }
 
 /// The indices of the primitives that are read, in the order of the parts: all but lines.

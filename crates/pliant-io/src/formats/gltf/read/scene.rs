@@ -11,7 +11,7 @@ use super::instances::{self, Instance};
 use super::material::Appearance;
 use super::mesh::MeshAssembly;
 use super::nodes::NodeTree;
-use super::primitive::StoredMesh;
+use super::primitive::{self, StoredMesh};
 use super::skin::BoundSkin;
 use super::{animation, extras, morph, vrm};
 use crate::asset::check_file_order;
@@ -35,6 +35,21 @@ pub(in crate::formats::gltf) struct PlacedMesh {
     pub(super) sliders: Option<StoredSliders>,
 }
 
+/// An object as it was read, and what else its mesh holds.
+#[derive(Debug)]
+pub(in crate::formats::gltf) struct ReadObject {
+    object: Object,
+    stored_targets: usize,
+    sliders: Option<StoredSliders>,
+}
+
+#[cfg(test)]
+impl ReadObject {
+    pub(in crate::formats::gltf) fn targets(&self) -> &[Target] {
+        self.object.rig.targets()
+    }
+}
+
 /// A document that was read: the asset, and where its parts stand in the document.
 pub(in crate::formats::gltf) struct ReadScene<'a> {
     pub(in crate::formats::gltf) asset: Asset,
@@ -45,9 +60,28 @@ pub(in crate::formats::gltf) struct ReadScene<'a> {
     pub(in crate::formats::gltf) skins: BTreeMap<usize, BoundSkin>,
 }
 
+impl ReadScene<'_> {
+    /// The objects, for reading the same document again. None if a mesh holds frames of clips, which
+    /// only the document has.
+    pub(in crate::formats::gltf) fn read_objects(&self) -> Vec<ReadObject> {
+        if self.placed.iter().any(|placed| !placed.frames.is_empty()) {
+            return Vec::new();
+        }
+        let pairs = self.asset.objects.iter().zip(&self.placed);
+        let read = pairs.map(|(object, placed)| ReadObject {
+            object: object.clone(),
+            stored_targets: placed.stored_targets,
+            sliders: placed.sliders.clone(),
+        });
+        read.collect()
+    }
+}
+
 /// The state of reading one document.
 pub(in crate::formats::gltf) struct Scene<'a> {
     source: &'a Source<'a>,
+    /// The objects that were read from the same document before.
+    known: &'a [ReadObject],
     nodes: NodeTree<'a>,
     /// The skins of the document that move a mesh.
     skins: BTreeMap<usize, BoundSkin>,
@@ -55,13 +89,16 @@ pub(in crate::formats::gltf) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// All meshes and clips of a document.
+    /// All meshes and clips of a document. Objects that are `known` from reading it before are not
+    /// decoded again; there are none, or all.
     pub(in crate::formats::gltf) fn read(
         source: &'a Source<'a>,
         files: &dyn FileProvider,
+        known: &'a [ReadObject],
     ) -> Result<ReadScene<'a>, ReadError> {
         let mut scene = Self {
             source,
+            known,
             nodes: NodeTree::of(source.document)?,
             skins: BTreeMap::new(),
             warnings: Vec::new(),
@@ -125,7 +162,12 @@ impl<'a> Scene<'a> {
         let mut placed = Vec::new();
         for (mesh, place) in shown {
             let is_first = place == places[mesh].first().copied();
-            let read = self.object(mesh, place, is_first).map_err(|e| {
+            let read = if self.known.is_empty() {
+                self.object(mesh, place, is_first)
+            } else {
+                self.known_object(mesh, place, objects.len())
+            };
+            let read = read.map_err(|e| {
                 let name = self.source.document.meshes[mesh].name.as_deref();
                 let name = name.unwrap_or_default();
                 ReadError {
@@ -224,6 +266,27 @@ impl<'a> Scene<'a> {
         }
 
         Ok(Some((object, placed)))
+    }
+
+    /// One mesh at one place, as it was read before as object `number`; `None` if it was no object.
+    fn known_object(
+        &mut self,
+        index: usize,
+        place: Option<Instance>,
+        number: usize,
+    ) -> Result<Option<(Object, PlacedMesh)>, ReadError> {
+        let mesh = &self.source.document.meshes[index];
+        if primitive::read_primitives(mesh).is_empty() {
+            return Ok(None);
+        }
+        let Some(known) = self.known.get(number) else {
+            return Ok(None);
+        };
+        let name = mesh.name.as_deref().unwrap_or_default();
+        let mut placed = self.placed_mesh(index, name, place)?;
+        placed.stored_targets = known.stored_targets;
+        placed.sliders.clone_from(&known.sliders);
+        Ok(Some((known.object.clone(), placed)))
     }
 
     /// A mesh at a place, without frames.

@@ -13,9 +13,15 @@ use crate::gltf::seams::Displacements;
 
 /// For each stored vertex, its vertex.
 pub(super) fn weld(stored: &StoredMesh) -> Vec<u32> {
+    // Most vertices are alone at their place, whatever moves them.
+    let shared = places_of_several(&stored.positions);
+    if !shared.contains(&true) {
+        return (0..stored.positions.len() as u32).collect();
+    }
+
     let mut index_of = HashMap::with_capacity(stored.positions.len());
     let mut vertex_of = Vec::with_capacity(stored.positions.len());
-    for (position, motion) in stored.positions.iter().zip(motion_hashes(stored)) {
+    for (position, motion) in stored.positions.iter().zip(motion_hashes(stored, &shared)) {
         let next = index_of.len() as u32;
         let key = (position.map(bits), motion);
         vertex_of.push(*index_of.entry(key).or_insert(next));
@@ -24,11 +30,27 @@ pub(super) fn weld(stored: &StoredMesh) -> Vec<u32> {
     vertex_of
 }
 
-/// For each stored vertex, a hash of everything that moves it: targets and joints.
-fn motion_hashes(stored: &StoredMesh) -> Vec<u64> {
+/// For each stored vertex, whether another one has its position.
+fn places_of_several(positions: &[[f32; 3]]) -> Vec<bool> {
+    let mut first_at = HashMap::with_capacity(positions.len());
+    let mut shared = vec![false; positions.len()];
+    for (vertex, position) in positions.iter().enumerate() {
+        let first = *first_at.entry(position.map(bits)).or_insert(vertex);
+        if first != vertex {
+            shared[first] = true;
+            shared[vertex] = true;
+        }
+    }
+    shared
+}
+
+/// For each stored vertex whose place is shared, a hash of everything that moves it: targets and
+/// joints.
+fn motion_hashes(stored: &StoredMesh, shared: &[bool]) -> Vec<u64> {
     let mut hashes = vec![0; stored.positions.len()];
     for (target, Displacements { vertices, deltas }) in stored.targets.iter().enumerate() {
-        for (&vertex, delta) in vertices.iter().zip(deltas) {
+        let moved = vertices.iter().zip(deltas);
+        for (&vertex, delta) in moved.filter(|(vertex, _)| shared[**vertex as usize]) {
             let hash = &mut hashes[vertex as usize];
             *hash = mixed(*hash, target as u64);
             for &x in delta {
@@ -38,7 +60,8 @@ fn motion_hashes(stored: &StoredMesh) -> Vec<u64> {
     }
 
     for set in stored.joints.iter().chain(&stored.joint_weights) {
-        for (hash, joints) in hashes.iter_mut().zip(set) {
+        let own = hashes.iter_mut().zip(set).zip(shared);
+        for ((hash, joints), _) in own.filter(|(_, shared)| **shared) {
             for &x in joints {
                 *hash = mixed(*hash, u64::from(bits(x)));
             }

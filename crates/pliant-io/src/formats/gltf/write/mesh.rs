@@ -14,7 +14,7 @@ use super::skin::Skins;
 use crate::Object;
 use crate::gltf::document::{self, Attributes, POINTS, Primitive};
 use crate::gltf::extras::{KEY, LabelExtras, MeshExtras, default_target_name};
-use crate::gltf::seams::Seams;
+use crate::gltf::seams::{Displacements, Seams};
 
 /// For each target, its attributes block by block; and the names of all targets.
 type WrittenTargets = (Vec<Vec<Attributes>>, Vec<String>);
@@ -145,10 +145,13 @@ impl DocumentWriter {
         frames: &mut FrameTargets<'_>,
     ) -> WrittenTargets {
         let rig = &layout.object.rig;
-        let normals = &layout.seams.target_normals;
-        let with_normals = normals.len() == rig.targets().len()
-            && layout.mesh.normals().is_some()
-            && !self.plain_targets;
+        let wanted = layout.mesh.normals().is_some() && !self.plain_targets;
+        let normals = if wanted {
+            self.stored_normals(layout)
+        } else {
+            Vec::new()
+        };
+        let with_normals = normals.len() == rig.targets().len();
 
         let mut targets = Vec::new();
         let mut names = Vec::new();
@@ -165,6 +168,23 @@ impl DocumentWriter {
         }
 
         (targets, names)
+    }
+}
+
+impl DocumentWriter {
+    /// How targets displace normals, as the file says that the object was read from; empty if it was
+    /// read from no glTF file.
+    fn stored_normals(&self, layout: &MeshLayout<'_>) -> Vec<Displacements> {
+        let (Some(original), Some(object)) = (&self.original, layout.object.original) else {
+            return Vec::new();
+        };
+        let seams = layout.object.seams.as_deref();
+        if !seams.is_some_and(|seams| std::ptr::eq(seams, layout.seams)) {
+            return Vec::new(); // Other vertices are stored now.
+        }
+        original
+            .target_normals(object, &layout.seams.blocks)
+            .unwrap_or_default()
     }
 }
 

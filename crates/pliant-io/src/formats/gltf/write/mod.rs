@@ -21,6 +21,7 @@ mod normal_changes;
 mod skin;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -34,6 +35,7 @@ pub(super) use self::skin::joint_attributes;
 use crate::gltf::container::{pack, to_data_uri};
 use crate::gltf::document::{Buffer, Document};
 use crate::gltf::edit::{self, Container};
+use crate::gltf::original::Original;
 use crate::{Asset, Capabilities, EncodedAsset, UpAxes, UpAxis};
 
 /// What a GLB can store; polygons, groups and names of frames are in its `extras`.
@@ -58,7 +60,7 @@ pub fn write(asset: &Asset) -> EncodedAsset {
     }
 
     EncodedAsset {
-        bytes: pack(to_json(&document), bytes, &[]),
+        bytes: pack(to_json(&document), &[&bytes], &[]),
         left_out,
         ..EncodedAsset::default()
     }
@@ -101,6 +103,8 @@ struct DocumentWriter {
     looks: MaterialWriter,
     /// Whether targets and frames get no normals.
     plain_targets: bool,
+    /// The glTF file that the objects come from.
+    original: Option<Arc<Original>>,
     left_out: Vec<String>,
 }
 
@@ -111,6 +115,7 @@ impl DocumentWriter {
             left_out: CAPABILITIES.left_out_of(asset),
             looks: MaterialWriter::of(asset, storage),
             plain_targets: asset.plain_targets,
+            original: asset.original.clone(),
             ..Self::default()
         };
         // Materials keep their own entries, see `labelled_material`.
