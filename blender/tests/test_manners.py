@@ -62,6 +62,18 @@ def test_every_operator_says_what_it_does(installed):
             assert annotation.keywords.get("name"), (cls, name)
 
 
+@pytest.mark.skipif(bpy.app.version < (4, 5, 0), reason="every path may be relative in this Blender")
+def test_every_path_may_be_relative_to_the_file(installed):
+    assert bpy.context.scene.pliant.bl_rna.properties["capture"].is_path_supports_blend_relative
+    paths = []
+    for cls in all_operators():
+        for name, annotation in cls.__annotations__.items():
+            if annotation.keywords.get("subtype") == "FILE_PATH":
+                paths.append((cls, name))
+                assert "PATH_SUPPORTS_BLEND_RELATIVE" in annotation.keywords["options"], (cls, name)
+    assert len(paths) >= 6
+
+
 def test_everything_that_changes_data_can_be_undone(installed):
     for cls in all_operators():
         assert "UNDO" in cls.bl_options or cls.bl_idname == "pliant.learn_validate", cls

@@ -157,6 +157,24 @@ def test_touch_says_what_is_missing(head, tmp_path):
     assert bpy.context.scene.frame_current == 1
 
 
+def test_colliders_without_a_surface_are_declined(head):
+    for name, data in (("empty", None), ("sun", bpy.data.lights.new("sun", "SUN"))):
+        bpy.context.collection.objects.link(bpy.data.objects.new(name, data))
+        with pytest.raises(RuntimeError) as error:
+            bpy.ops.pliant.touch(collider=name, discs="2134:3")
+        assert f"'{name}' has no surface" in message(error)
+
+
+def test_a_point_cache_without_a_place_is_declined(pressed, tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    inside_a_file = str(tmp_path / "file" / "cheek.pc2")
+    for path, said in (("//cheek.pc2", "save the file first"), (inside_a_file, "cannot be made")):
+        with pytest.raises(RuntimeError) as error:
+            bpy.ops.pliant.touch(discs="2134:3", output="CACHE", filepath=path)
+        assert said in message(error).lower()
+        assert not pressed[0].modifiers
+
+
 def test_a_collider_that_changes_its_size_is_declined(pressed):
     head, collider = pressed
     collider.scale = (1, 1, 1)

@@ -12,9 +12,10 @@ import pliant
 from ..core.places import moved_points
 from ..core.problem import Problem
 from ..core.sampling import sampled_frames
-from ..scene.animation import frame_range, read_frames, scene_rate, write_cache, write_keys
+from ..scene.animation import cache_path, frame_range, read_frames, scene_rate, write_cache, write_keys
 from ..scene.handles import Handle
 from ..scene.meshes import faces_of, require_editable, require_mesh, rest_positions
+from ..scene.paths import RELATIVE
 from ..scene.shape_keys import add_key, shape_of_key
 from ..scene.solids import pose_of, solid_of
 from ..work.operator import LongOperator
@@ -51,7 +52,7 @@ class PLIANT_OT_in_between(LongOperator, bpy.types.Operator):
     last: IntProperty(name="Last Frame", default=0)
     obstacles: StringProperty(name="Obstacles", description="Objects that the shapes go around, as in Ball, Table; * for the selected ones")
     self_contact: BoolProperty(name="Self-contact", description="The surface does not pass through itself")
-    filepath: StringProperty(name="Cache File", subtype="FILE_PATH", description="Empty: beside the file")
+    filepath: StringProperty(name="Cache File", subtype="FILE_PATH", options=RELATIVE, description="Empty: beside the file")
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -67,6 +68,9 @@ class PLIANT_OT_in_between(LongOperator, bpy.types.Operator):
         start, end, name = self._shapes(ob)
         matrix = np.array(ob.matrix_world)
         obstacles = self._obstacles(context, ob)
+        if self.output == "CACHE":
+            # Better now than after the work.
+            cache_path(ob, name, self.filepath)
         if self.output == "KEYS":
             frames = [scene.frame_current]
             weights = np.linspace(0.0, 1.0, self.count + 2)[1:-1]

@@ -14,6 +14,7 @@ from ..core.sampling import capture_frames, reduced
 from ..scene.animation import scene_rate
 from ..scene.curves import write_curve
 from ..scene.handles import Handle
+from ..scene.paths import RELATIVE
 from ..scene.shape_keys import KeyRig, key_rig, require_keys
 from ..work.operator import LongOperator, QuickOperator
 from ..work.steps import Background, Steps
@@ -43,7 +44,7 @@ class PLIANT_OT_capture_map(QuickOperator, bpy.types.Operator):
     bl_idname = "pliant.capture_map"
     bl_label = "Map Names"
 
-    filepath: StringProperty(name="Capture", subtype="FILE_PATH", description="Empty: the file of the panel")
+    filepath: StringProperty(name="Capture", subtype="FILE_PATH", options=RELATIVE, description="Empty: the file of the panel")
 
     def do(self, context: bpy.types.Context) -> None:
         rig = key_rig(context.object)
@@ -101,7 +102,7 @@ class PLIANT_OT_capture(LongOperator, bpy.types.Operator):
     bl_idname = "pliant.capture"
     bl_label = "Retarget Capture"
 
-    filepath: StringProperty(name="Capture", subtype="FILE_PATH", description="Empty: the file of the panel")
+    filepath: StringProperty(name="Capture", subtype="FILE_PATH", options=RELATIVE, description="Empty: the file of the panel")
     start: IntProperty(name="Start Frame", default=0, description="Frame of the first sample; 0: the first of the scene")
     use_map: BoolProperty(name="Use the Map", default=True, description="The map of the panel; else names are matched again")
     clean: BoolProperty(name="Clean", default=False, description="Fill gaps, remove spikes and noise without lag; blinks and closed lips stay")

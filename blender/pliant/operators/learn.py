@@ -13,9 +13,10 @@ from ..core.pins import parse_vertices
 from ..core.problem import Problem
 from ..core.sampling import sampled_frames
 from ..scene import live_model
-from ..scene.animation import frame_range, read_frames, scene_rate, write_cache, write_keys
+from ..scene.animation import cache_path, frame_range, read_frames, scene_rate, write_cache, write_keys
 from ..scene.handles import Handle
 from ..scene.meshes import deformed_positions, require_editable, require_mesh, require_vertices, rest_mesh
+from ..scene.paths import RELATIVE
 from ..scene.shape_keys import read_keys
 from ..work.operator import LongOperator, QuickOperator
 from ..work.steps import Background, Steps, Tick
@@ -189,11 +190,14 @@ class PLIANT_OT_learn_bake(LongOperator, bpy.types.Operator):
     )
     first: IntProperty(name="First Frame", default=0, description="0 and 0: the frames of the scene")
     last: IntProperty(name="Last Frame", default=0)
-    filepath: StringProperty(name="Cache File", subtype="FILE_PATH", description="Empty: beside the file")
+    filepath: StringProperty(name="Cache File", subtype="FILE_PATH", options=RELATIVE, description="Empty: beside the file")
 
     def steps(self, context: bpy.types.Context) -> Steps:
         scene, ob = context.scene, require_editable(require_mesh(context.object))
         model = live_model.model_of(ob)
+        if self.output == "CACHE":
+            # Better now than after the work.
+            cache_path(ob, "Driven", self.filepath)
         first, last = frame_range(scene, self.first, self.last)
         frames = sampled_frames(first, last)
         control = yield from read_frames(scene, frames, lambda depsgraph: live_model.control_positions(ob, depsgraph))

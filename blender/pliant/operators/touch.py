@@ -13,9 +13,10 @@ from ..core.pins import parse_discs
 from ..core.places import moved_directions, moved_points
 from ..core.problem import Problem
 from ..core.sampling import sampled_frames
-from ..scene.animation import frame_range, read_frames, scene_rate, world_positions, write_cache, write_keys
+from ..scene.animation import cache_path, frame_range, read_frames, scene_rate, world_positions, write_cache, write_keys
 from ..scene.handles import Handle
 from ..scene.meshes import faces_of, require_editable, require_mesh, require_vertices, rest_positions
+from ..scene.paths import RELATIVE
 from ..scene.picking import pointer_of, surface_under
 from ..scene.shape_keys import add_key
 from ..scene.solids import pose_of, solid_of
@@ -162,7 +163,7 @@ class PLIANT_OT_touch(LongOperator, bpy.types.Operator):
     frequency: FloatProperty(
         name="Stiffness", default=0.0, min=0.0, soft_max=60.0, description="In oscillations per second; 0: that of skin"
     )
-    filepath: StringProperty(name="Cache File", subtype="FILE_PATH", description="Empty: beside the file")
+    filepath: StringProperty(name="Cache File", subtype="FILE_PATH", options=RELATIVE, description="Empty: beside the file")
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -185,6 +186,9 @@ class PLIANT_OT_touch(LongOperator, bpy.types.Operator):
         require_vertices(ob, [vertex for vertex, _ in discs])
         first, last = frame_range(scene, self.first, self.last)
         frames = sampled_frames(first, last)
+        if self.output == "CACHE":
+            # Better now than after the work.
+            cache_path(ob, "Touch", self.filepath)
         rate = scene_rate(scene)
         handle = Handle(ob)
 

@@ -16,6 +16,7 @@ from ..scene.animation import MOST_KEYS, cache_path, frame_range, scene_rate, wo
 from ..scene.handles import Handle
 from ..scene.marker_pairs import source_and_target, usable_pairs
 from ..scene.meshes import faces_of, require_editable, rest_positions
+from ..scene.paths import RELATIVE
 from ..scene.shape_keys import add_key, read_keys
 from ..work.operator import LongOperator
 from ..work.steps import Background, Steps
@@ -130,7 +131,7 @@ class PLIANT_OT_transfer_animation(LongOperator, bpy.types.Operator):
     )
     align_poses: BoolProperty(name="Align Poses", description="The rest poses differ, as a T-pose and an A-pose do")
     feet: BoolProperty(name="Plant Feet", description="Feet that stand do not slide")
-    filepath: StringProperty(name="Cache File", subtype="FILE_PATH", description="Empty: beside the file")
+    filepath: StringProperty(name="Cache File", subtype="FILE_PATH", options=RELATIVE, description="Empty: beside the file")
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout

@@ -91,9 +91,9 @@ def write_keys(ob: bpy.types.Object, name: str, frames: list[float], shapes: np.
 
 def cache_path(ob: bpy.types.Object, name: str, path: str) -> str:
     """Where a point cache goes: beside the file, if the artist gave no place."""
+    if not bpy.data.filepath and (not path or path.startswith("//")):
+        raise Problem("save the file first, or choose where the point cache goes")
     if not path:
-        if not bpy.data.filepath:
-            raise Problem("save the file first, or choose where the point cache goes")
         clean = "".join(c if c.isalnum() or c in "-_. " else "_" for c in f"{ob.name} {name}")
         path = f"//pliant/{clean}.pc2"
     full = bpy.path.abspath(path)
@@ -110,7 +110,11 @@ def write_cache(
     mesh = rest_mesh(ob)
 
     def work(progress: Callable[[str, float], bool]) -> None:
-        os.makedirs(os.path.dirname(full), exist_ok=True)
+        folder = os.path.dirname(os.path.abspath(full))
+        try:
+            os.makedirs(folder, exist_ok=True)
+        except OSError as error:
+            raise Problem(f"the folder '{folder}' cannot be made: {error.strerror}") from error
         pliant.save(full, pliant.Clip(mesh, shapes, name=name, frames_per_second=rate))
 
     yield Background("writing the point cache", work)

@@ -11,6 +11,8 @@ from bpy.props import (
     StringProperty,
 )
 
+from .paths import RELATIVE
+
 
 def _is_mesh(_self: object, ob: bpy.types.Object) -> bool:
     return ob.type == "MESH"
@@ -101,7 +103,7 @@ class PliantScene(bpy.types.PropertyGroup):
     marker_index: IntProperty()
 
     # Capture
-    capture: StringProperty(name="Capture", subtype="FILE_PATH", description="CSV of Live Link Face or another capture of a face")
+    capture: StringProperty(name="Capture", subtype="FILE_PATH", options=RELATIVE, description="CSV of Live Link Face or another capture of a face")
     routes: CollectionProperty(type=PliantRoute)
     route_index: IntProperty()
 

@@ -11,6 +11,10 @@ from ..core.problem import Problem
 from .meshes import positions_of, triangles_of
 
 
+#: Types of objects that Blender can turn into a mesh.
+WITH_SURFACE = {"MESH", "CURVE", "SURFACE", "META", "FONT"}
+
+
 @dataclass(frozen=True)
 class Pose:
     """Where a solid is: a rigid matrix (4, 4), and the scale that its mesh needs."""
@@ -35,6 +39,8 @@ def pose_of(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Pose:
 
 def solid_of(ob: bpy.types.Object, depsgraph: bpy.types.Depsgraph, poses: list[Pose]) -> pliant.Obstacle:
     """The solid of a closed mesh, at the origin; `poses` say where it goes."""
+    if ob.type not in WITH_SURFACE:
+        raise Problem(f"'{ob.name}' has no surface; choose a closed mesh")
     scale = poses[0].scale
     for pose in poses:
         if np.abs(pose.scale - scale).max() > 1e-4 * np.abs(scale).max():
