@@ -129,6 +129,25 @@ pub enum PhysicsError {
         /// Number of vertices.
         expected: usize,
     },
+    /// A painted softness is not a number from 0 to 1.
+    #[error("the softness {value} of vertex {vertex} is not valid; give 0 for rigid to 1 for soft")]
+    Softness {
+        /// The vertex.
+        vertex: usize,
+        /// Its softness.
+        value: f64,
+    },
+    /// No painted softness is above 0.
+    #[error("no vertex has a softness above 0; paint the soft vertices up to 1")]
+    NoSoftVertex,
+    /// The keys of a timing curve are not in order.
+    #[error(
+        "key {key} of the timing, counted from 0, is not valid; give finite times in ascending order, each with a share"
+    )]
+    Timing {
+        /// The key.
+        key: usize,
+    },
     /// The stiffness of a vertex is not positive and finite.
     #[error(
         "the stiffness {value} of vertex {vertex} is not valid; give finite numbers above 0 (only their ratios matter)"

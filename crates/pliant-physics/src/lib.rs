@@ -31,7 +31,8 @@ mod touch;
 pub use blend::{
     ArapInterpolation, Blend, BlendFrame, BlendOptions, BlendReport, Constraint, Distortion,
     EnergyTerms, Interior, InteriorOptions, InteriorPoints, LengthTerm, Solver, SpringCounts,
-    WeightKey, WeightPath, linear_blend, painted_stiffness, snap_frames, vertex_strains,
+    WeightKey, WeightPath, linear_blend, painted_softness, painted_stiffness, snap_frames,
+    vertex_strains,
 };
 pub use contact::{
     Contact, ContactBlend, ContactFrame, ContactMethod, ContactOptions, Obstacle, ObstacleMotion,
@@ -43,5 +44,6 @@ pub use scene::{
 };
 pub use touch::{
     Collider, SoftMaterial, SoftPatch, SoftRegion, Touch, TouchCollider, TouchEnding, TouchError,
-    TouchFrame, TouchJob, TouchMethod, TouchOptions, TouchReport, TouchedClip, VerletOptions,
+    TouchFrame, TouchJob, TouchMethod, TouchOptions, TouchReport, TouchTiming, TouchedClip,
+    VerletOptions,
 };

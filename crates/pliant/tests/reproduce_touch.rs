@@ -216,13 +216,13 @@ fn verlet_stiffness_depends_on_steps_and_xpbd_stiffness_does_not() {
     for last in [8, 11] {
         let off = |row: usize, column: usize| (sags[row][column] / sags[2][last] - 1.0).abs();
         assert!(
-            off(0, last - 2) > off(1, last - 2) && off(1, last - 2) > off(2, last - 2),
+            off(0, last - 2) >= off(1, last - 2) && off(1, last - 2) >= off(2, last - 2),
             "more steps"
         );
 
         assert!(
-            off(2, last - 1) < 0.1 && off(1, last) < 0.1,
-            "the last two agree to a tenth"
+            off(2, last - 1) < 0.03 && off(1, last) < 0.03,
+            "the last two agree"
         );
     }
 }

@@ -50,6 +50,8 @@ impl PressingBall {
             motion: ObstacleMotion::still(),
             motion_secs: 0.0,
             displacement: self.displacement,
+            timing: None,
+            rides_on: None,
         })
     }
 

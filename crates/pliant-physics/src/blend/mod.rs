@@ -39,7 +39,7 @@ pub use energy::{Constraint, EnergyTerms, LengthTerm, SpringCounts};
 pub use interior::{Interior, InteriorOptions, InteriorPoints};
 pub use linear_blend::linear_blend;
 pub use options::BlendOptions;
-pub use painted_stiffness::painted_stiffness;
+pub use painted_stiffness::{painted_softness, painted_stiffness};
 pub use snap::snap_frames;
 pub use solvers::{BlendReport, Solver};
 pub use spring_blend::{Blend, BlendFrame};

@@ -1,4 +1,4 @@
-//! Stiffness map from painted vertex colours.
+//! Stiffness and softness maps from painted vertex colours.
 //!
 //! **Equation.** With the brightness `b`, the largest of red, green and blue, clamped to 0..1, the
 //! relative stiffness of a vertex is
@@ -40,6 +40,24 @@ pub fn painted_stiffness(mesh: &Mesh) -> Result<Vec<f64>, PhysicsError> {
     Ok(stiffness)
 }
 
+/// The softness of each vertex of `mesh` by its first set of vertex colours: their brightness, from 0
+/// where black to 1 where white.
+///
+/// # Errors
+/// [`PhysicsError::NoColors`] if it has no colours; a colour that is not finite.
+pub fn painted_softness(mesh: &Mesh) -> Result<Vec<f64>, PhysicsError> {
+    let layer = mesh.colors().first().ok_or(PhysicsError::NoColors)?;
+    let mut softness = Vec::with_capacity(layer.values.len());
+    for (vertex, color) in layer.values.iter().enumerate() {
+        let value = color.truncate().max_element();
+        if !color.truncate().is_finite() {
+            return Err(PhysicsError::Softness { vertex, value });
+        }
+        softness.push(value.clamp(0.0, 1.0));
+    }
+    Ok(softness)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,6 +89,8 @@ mod tests {
         for (found, expected) in map.iter().zip([0.1, 1.0, 10.0, 1.0]) {
             assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
         }
+        let softness = painted_softness(&painted([black, grey, white, red])).unwrap();
+        assert_eq!(softness[..4], [0.0, 0.5, 1.0, 0.5]);
 
         let beyond = painted_stiffness(&painted([
             DVec4::splat(-3.0),

@@ -6,6 +6,10 @@
 //! **Equation.** In frame `i` of `N`, every displacement is scaled by the share
 //! `s = 1 − |2i/(N−1) − 1|`; a touch that is held uses `s = min(1, 2i/(N−1))`.
 //!
+//! A collider may have its own timing, a curve of `s` over time, and may ride on a vertex `v` of the
+//! animated surface: with the rigid motion `M` that fits the two rings around `v` best from the first
+//! frame to this one (Horn 1987), its motion is `M ∘ own`.
+//!
 //! **Departures.** The patches are selected on the shape of the first frame, where the touch
 //! begins, unless the caller gives the soft region.
 
@@ -13,7 +17,7 @@ use std::borrow::Cow;
 
 use pliant_linalg::RigidMotion;
 use pliant_mesh::glam::DVec3;
-use pliant_mesh::{Mesh, Progress, Stopped};
+use pliant_mesh::{Mesh, Progress, Stopped, VertexId};
 use pliant_rig::{Clip, Target};
 use thiserror::Error;
 use web_time::Instant;
@@ -34,6 +38,55 @@ pub struct TouchCollider {
     pub motion_secs: f64,
     /// Displacement that the touch adds at share 1.
     pub displacement: DVec3,
+    /// The share over time; none for that of the touch.
+    pub timing: Option<TouchTiming>,
+    /// The vertex of the surface that it rides on.
+    pub rides_on: Option<VertexId>,
+}
+
+/// A curve of the share of a displacement over time: linear between keys, constant beyond them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TouchTiming {
+    keys: Vec<(f64, f64)>,
+}
+
+impl TouchTiming {
+    /// Keys of a time in seconds and a share, where 1 is the full displacement.
+    ///
+    /// # Errors
+    /// [`PhysicsError::Timing`] without a key, for numbers that are not finite, and for times that do
+    /// not ascend.
+    pub fn new(keys: Vec<(f64, f64)>) -> Result<Self, PhysicsError> {
+        let is_sound = |key: usize| {
+            let (time, share) = keys[key];
+            let ascends = key == 0 || time > keys[key - 1].0;
+            time.is_finite() && share.is_finite() && ascends
+        };
+        match (0..keys.len().max(1)).find(|&key| key >= keys.len() || !is_sound(key)) {
+            Some(key) => Err(PhysicsError::Timing { key }),
+            None => Ok(Self { keys }),
+        }
+    }
+
+    /// The share at a time.
+    #[must_use]
+    pub fn at(&self, secs: f64) -> f64 {
+        let after = self.keys.partition_point(|key| key.0 <= secs);
+        let last = self.keys.len() - 1;
+        let (t0, s0) = self.keys[after.saturating_sub(1)];
+        let (t1, s1) = self.keys[after.min(last)];
+        if t1 > t0 {
+            s0 + (s1 - s0) * ((secs - t0) / (t1 - t0)).clamp(0.0, 1.0)
+        } else {
+            s0
+        }
+    }
+
+    /// The time of the last key.
+    #[must_use]
+    pub fn end_secs(&self) -> f64 {
+        self.keys[self.keys.len() - 1].0
+    }
 }
 
 /// How a touch continues after it has reached its full displacement.
@@ -168,7 +221,10 @@ impl TouchJob {
 
         let mut longest_secs = self.animation.as_ref().map_or(0.0, Clip::duration_secs);
         for collider in &self.colliders {
-            longest_secs = longest_secs.max(collider.motion_secs);
+            let timing = collider.timing.as_ref();
+            longest_secs = longest_secs
+                .max(collider.motion_secs)
+                .max(timing.map_or(0.0, TouchTiming::end_secs));
         }
         if longest_secs > 0.0 {
             // Without the small addition, rounding could drop the last frame.
@@ -226,6 +282,9 @@ impl TouchJob {
         let select_ms = began.elapsed().as_secs_f64() * 1e3;
 
         // Invalid input is declined before the first frame.
+        for vertex in self.colliders.iter().filter_map(|solid| solid.rides_on) {
+            mesh.require_vertex(vertex).map_err(PhysicsError::from)?;
+        }
         for &(vertex, _) in &self.pulls {
             mesh.require_vertex(vertex).map_err(PhysicsError::from)?;
         }
@@ -274,15 +333,40 @@ impl TouchJob {
     /// The rigid motion of each collider in a frame, relative to where it was created.
     #[must_use]
     pub fn motions(&self, frame: usize) -> Vec<RigidMotion> {
+        let secs = frame as f64 / self.fps;
         let mut motions = Vec::with_capacity(self.colliders.len());
         for solid in &self.colliders {
-            let own = solid.motion.at(frame as f64 / self.fps);
-            motions.push(RigidMotion {
-                translation: own.translation + solid.displacement * self.share(frame),
+            let own = solid.motion.at(secs);
+            let timing = solid.timing.as_ref();
+            let share = timing.map_or_else(|| self.share(frame), |timing| timing.at(secs));
+            let own = RigidMotion {
+                translation: own.translation + solid.displacement * share,
                 ..own
+            };
+            let ride = solid.rides_on.and_then(|vertex| self.ride(vertex, frame));
+            motions.push(match ride {
+                Some(ride) => RigidMotion {
+                    rotation: ride.rotation * own.rotation,
+                    translation: ride.apply(own.translation),
+                },
+                None => own,
             });
         }
         motions
+    }
+
+    /// The rigid motion of the surface around a vertex from the first frame; none where it stands
+    /// still, and for a vertex that does not exist.
+    fn ride(&self, vertex: VertexId, frame: usize) -> Option<RigidMotion> {
+        self.animation.as_ref()?;
+        self.mesh.require_vertex(vertex).ok()?;
+        let around = self.mesh.topology().two_ring(vertex);
+        let places = |frame: usize| -> Vec<DVec3> {
+            let shape = self.shape(frame);
+            let rings = around.iter().copied().chain([vertex.get()]);
+            rings.map(|v| shape[v as usize]).collect()
+        };
+        RigidMotion::fit(&places(0), &places(frame), None).ok()
     }
 
     fn step(
@@ -391,6 +475,8 @@ mod tests {
             motion: ObstacleMotion::still(),
             motion_secs: 0.0,
             displacement: DVec3::X * -0.4,
+            timing: None,
+            rides_on: None,
         };
 
         let mesh = icosphere(2);
@@ -439,6 +525,69 @@ mod tests {
             .share(0),
             0.0
         );
+    }
+
+    #[test]
+    fn a_collider_with_timing_follows_its_curve() {
+        let timing = TouchTiming::new(vec![(0.1, 0.0), (0.3, 1.0), (0.5, 0.5)]).unwrap();
+        for (secs, share) in [(0.0, 0.0), (0.1, 0.0), (0.2, 0.5), (0.4, 0.75), (9.0, 0.5)] {
+            assert!((timing.at(secs) - share).abs() < 1e-12, "{secs}");
+        }
+
+        let mut job = pressed();
+        job.colliders[0].timing = Some(timing);
+        assert_eq!(job.touch_frames(), 31);
+        let moved = job.motions(12)[0].translation;
+        assert!((moved - DVec3::X * -0.2).length() < 1e-12, "{moved}");
+
+        for wrong in [vec![], vec![(0.0, f64::NAN)], vec![(0.2, 0.0), (0.2, 1.0)]] {
+            assert!(matches!(
+                TouchTiming::new(wrong),
+                Err(PhysicsError::Timing { .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn a_collider_that_rides_on_a_turning_body_turns_with_it() {
+        use pliant_mesh::glam::DQuat;
+
+        // In the frame of the body, the touch is that of the still body.
+        let still = TouchJob {
+            frames: Some(21),
+            ..pressed()
+        };
+        let turn = |frame: usize| DQuat::from_rotation_y(0.05 * frame as f64);
+        let frames = (0..21)
+            .map(|k| {
+                still
+                    .mesh
+                    .positions()
+                    .iter()
+                    .map(|p| turn(k) * *p)
+                    .collect()
+            })
+            .collect();
+        let animation = Clip::new("turn", still.mesh.clone(), frames)
+            .unwrap()
+            .with_frames_per_second(60.0);
+        let mut riding = TouchJob {
+            animation: Some(animation),
+            ..still.clone()
+        };
+        riding.colliders[0].rides_on = Some(still.patches[0].center);
+
+        let expected = still.run(&()).unwrap();
+        let found = riding.run(&()).unwrap();
+        assert!(expected.max_displacement() > 0.2);
+        for (k, (a, b)) in found.frames.iter().zip(&expected.frames).enumerate() {
+            let off = a.iter().zip(b).map(|(a, b)| a.distance(turn(k) * *b));
+            let off = off.fold(0.0, f64::max);
+            assert!(off < 0.03, "{off} in frame {k}");
+        }
+
+        riding.colliders[0].rides_on = Some(9999.into());
+        assert!(matches!(riding.run(&()), Err(TouchError::Physics(_))));
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(crate) mod xpbd;
 
 pub use collider::Collider;
 pub use frame::{TouchFrame, TouchReport};
-pub use job::{TouchCollider, TouchEnding, TouchError, TouchJob};
+pub use job::{TouchCollider, TouchEnding, TouchError, TouchJob, TouchTiming};
 pub use options::{TouchMethod, TouchOptions};
 pub use simulation::Touch;
 pub use soft_material::SoftMaterial;

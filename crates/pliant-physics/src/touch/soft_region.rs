@@ -13,6 +13,10 @@
 //! which has no kink at either end. `R̂` is a little more than `R`, so that a vertex on the rim is
 //! not rigid.
 //!
+//! A painted region has the softness of each vertex; where it is painted with 0 and 1 alone, it falls
+//! off likewise, with the distance `δ` over edges from the rigid vertices and its largest value `R`
+//! in the connected set: `d/R̂ = 1 − δ/R`.
+//!
 //! **Source.** Çetinaslan 2016, section 5.4, with the distances of the heat method and without a
 //! fall-off.
 //!
@@ -20,7 +24,13 @@
 //! an edge. Several patches form one region; where they overlap, a vertex belongs to the patch in
 //! which it is softer.
 
-use pliant_mesh::{ExactGeodesics, HeatGeodesics, Mesh, MeshError, SurfacePoint, VertexId};
+use std::collections::BTreeMap;
+
+use pliant_linalg::DisjointSets;
+use pliant_mesh::{
+    Bounds, ExactGeodesics, HeatGeodesics, Mesh, MeshError, SurfacePoint, VertexId,
+    lower_edge_distances,
+};
 
 use crate::PhysicsError;
 
@@ -30,6 +40,9 @@ const PLATEAU: f64 = 0.5;
 /// The distance beyond the radius where the softness vanishes, in mean edges of the mesh. Chosen so
 /// that the outermost vertices are stiff but not rigid.
 const BEYOND: f64 = 0.5;
+
+/// The least softness of a painted vertex above zero. Chosen: beyond, the foundation is rigid.
+const LEAST_SOFTNESS: f64 = 1e-3;
 
 /// A geodesic disc on a surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -109,6 +122,80 @@ impl SoftRegion {
         })
     }
 
+    /// The vertices with a softness above 0, from 0 (rigid) to 1, by vertex of the mesh. Each connected
+    /// set of them is a patch.
+    ///
+    /// # Errors
+    /// A list of another length, numbers below 0 or above 1, and a list of zeros.
+    pub fn painted(mesh: &Mesh, softness: &[f64]) -> Result<Self, PhysicsError> {
+        let expected = mesh.vertex_count();
+        if softness.len() != expected {
+            return Err(PhysicsError::PerVertex {
+                what: "the softness",
+                found: softness.len(),
+                expected,
+            });
+        }
+        if let Some(vertex) = softness.iter().position(|s| !(0.0..=1.0).contains(s)) {
+            let value = softness[vertex];
+            return Err(PhysicsError::Softness { vertex, value });
+        }
+
+        let triangles = mesh.topology().vertex_triangles();
+        let is_soft = |v: u32| softness[v as usize] > 0.0 && !triangles.row(v as usize).is_empty();
+        let vertices: Vec<u32> = (0..expected as u32).filter(|&v| is_soft(v)).collect();
+        if vertices.is_empty() {
+            return Err(PhysicsError::NoSoftVertex);
+        }
+
+        let depths = depths_of_soft_vertices(mesh, &is_soft);
+        let sets = connected_sets(mesh, &vertices, &is_soft);
+        let is_mask = vertices.iter().all(|&v| softness[v as usize] == 1.0);
+        let mut members = Vec::with_capacity(vertices.len());
+        let mut patches = Vec::new();
+        let mut reaches = Vec::new();
+        let mut whole = Vec::new();
+        for (k, set) in sets.iter().enumerate() {
+            let depth = |v: u32| depths[v as usize];
+            let center = set
+                .iter()
+                .copied()
+                .max_by(|&a, &b| depth(a).total_cmp(&depth(b)));
+            let center = center.unwrap_or_default();
+            let mut reach = depth(center);
+            if reach.is_infinite() {
+                // Nothing around it is rigid.
+                let places = set.iter().map(|&v| mesh.positions()[v as usize]);
+                let bounds = Bounds::of(&places.collect::<Vec<_>>());
+                reach = 0.5 * bounds.map_or(0.0, |bounds| bounds.diagonal());
+                whole.push(k);
+            }
+            patches.push(SoftPatch {
+                center: (center as usize).into(),
+                radius: reach,
+            });
+            reaches.push(reach);
+
+            members.extend(set.iter().map(|&vertex| {
+                let distance = (reach - depth(vertex)).max(0.0);
+                let softness = match is_mask {
+                    true => softness_at(distance / reach),
+                    false => softness[vertex as usize],
+                };
+                PatchMember {
+                    vertex,
+                    patch: k,
+                    softness: softness.max(LEAST_SOFTNESS),
+                    distance,
+                }
+            }));
+        }
+        members.sort_by_key(|member| member.vertex);
+        Ok(Self::of_members(
+            &members, whole, reaches, &patches, expected,
+        ))
+    }
+
     /// The union of patches; `disc` gives the vertices of a patch and their distances.
     fn gather(
         mesh: &Mesh,
@@ -158,7 +245,24 @@ impl SoftRegion {
         });
 
         members.dedup_by_key(|member| member.vertex);
-        Ok(Self {
+        Ok(Self::of_members(
+            &members,
+            whole,
+            reaches,
+            patches,
+            mesh.vertex_count(),
+        ))
+    }
+
+    /// The region of members in ascending order.
+    fn of_members(
+        members: &[PatchMember],
+        whole: Vec<usize>,
+        reaches: Vec<f64>,
+        patches: &[SoftPatch],
+        vertex_count: usize,
+    ) -> Self {
+        Self {
             vertices: members.iter().map(|m| m.vertex).collect(),
             patch_of: members.iter().map(|m| m.patch).collect(),
             softness: members.iter().map(|m| m.softness).collect(),
@@ -166,8 +270,8 @@ impl SoftRegion {
             whole,
             reaches,
             patches: patches.to_vec(),
-            vertex_count: mesh.vertex_count(),
-        })
+            vertex_count,
+        }
     }
 
     /// The soft vertices, ascending.
@@ -267,6 +371,44 @@ impl SoftPatch {
     }
 }
 
+/// Distances over edges from the nearest rigid vertex, by vertex; infinite where there is none.
+fn depths_of_soft_vertices(mesh: &Mesh, is_soft: &impl Fn(u32) -> bool) -> Vec<f64> {
+    let neighbors = mesh.topology().vertex_neighbors();
+    let positions = mesh.positions();
+    let mut depths = vec![f64::INFINITY; positions.len()];
+    let around = |v: u32| {
+        let soft = neighbors.row(v as usize).iter().copied();
+        soft.filter(move |&n| is_soft(n))
+            .map(move |n| (n, positions[v as usize].distance(positions[n as usize])))
+    };
+    for v in 0..positions.len() as u32 {
+        if !is_soft(v) && around(v).next().is_some() {
+            lower_edge_distances(v, f64::INFINITY, &mut depths, around, |_| {});
+        }
+    }
+    depths
+}
+
+/// The connected sets of soft vertices, in the order of their first vertices.
+fn connected_sets(mesh: &Mesh, vertices: &[u32], is_soft: &impl Fn(u32) -> bool) -> Vec<Vec<u32>> {
+    let mut joined = DisjointSets::new(mesh.vertex_count());
+    for &[a, b] in mesh.topology().edges() {
+        if is_soft(a) && is_soft(b) {
+            joined.merge(a, b);
+        }
+    }
+    let mut sets: Vec<Vec<u32>> = Vec::new();
+    let mut set_of: BTreeMap<u32, usize> = BTreeMap::new();
+    for &v in vertices {
+        let set = *set_of.entry(joined.find(v)).or_insert_with(|| {
+            sets.push(Vec::new());
+            sets.len() - 1
+        });
+        sets[set].push(v);
+    }
+    sets
+}
+
 /// Softness at a distance relative to the radius.
 fn softness_at(share: f64) -> f64 {
     // One minus smoothstep beyond the plateau.
@@ -342,6 +484,78 @@ mod tests {
                 .map(|v| (distances[v as usize] - 0.6).abs())
                 .all(|off| off < 0.5 * ball.mean_edge_length())
         );
+    }
+
+    #[test]
+    fn a_painted_disc_is_the_disc_and_painted_values_are_kept() {
+        let ball = icosphere(4);
+        let patch = SoftPatch {
+            center: 7.into(),
+            radius: 0.6,
+        };
+        let disc = SoftRegion::select(&ball, &[patch]).unwrap();
+        let mut mask = vec![0.0; ball.vertex_count()];
+        for &v in disc.vertices() {
+            mask[v as usize] = 1.0;
+        }
+        let painted = SoftRegion::painted(&ball, &mask).unwrap();
+        assert_eq!(painted.vertices(), disc.vertices());
+        // Distances over edges are up to a fifth longer than those over the surface.
+        assert!(
+            (painted.reaches()[0] / 0.6 - 1.0).abs() < 0.25,
+            "{:?}",
+            painted.reaches()
+        );
+        assert_eq!(painted.patches().len(), 1);
+        let softest = painted.softness().iter().copied().fold(0.0, f64::max);
+        assert_eq!(softest, 1.0);
+        for (a, b) in painted.softness().iter().zip(disc.softness()) {
+            assert!((a - b).abs() < 0.35, "{a} {b}");
+        }
+
+        let graded: Vec<f64> = mask.iter().map(|s| s * 0.4).collect();
+        let graded = SoftRegion::painted(&ball, &graded).unwrap();
+        assert!(graded.softness().iter().all(|s| *s == 0.4));
+    }
+
+    #[test]
+    fn two_painted_spots_are_two_patches_and_invalid_paint_is_rejected() {
+        let ball = icosphere(3);
+        let x = |v: usize| ball.positions()[v].x;
+        let spots: Vec<f64> = (0..ball.vertex_count())
+            .map(|v| f64::from(u8::from(x(v).abs() > 0.8)))
+            .collect();
+        let region = SoftRegion::painted(&ball, &spots).unwrap();
+        assert_eq!(region.patches().len(), 2);
+        for (&v, &patch) in region.vertices().iter().zip(region.patch_of()) {
+            let center = region.patches()[patch].center.index();
+            assert!(x(v as usize) * x(center) > 0.0);
+        }
+
+        let all = vec![1.0; ball.vertex_count()];
+        assert_eq!(
+            SoftRegion::painted(&ball, &all)
+                .unwrap()
+                .covered_components(),
+            &[0]
+        );
+        let none = vec![0.0; ball.vertex_count()];
+        assert!(matches!(
+            SoftRegion::painted(&ball, &none),
+            Err(PhysicsError::NoSoftVertex)
+        ));
+        for wrong in [-0.1, 1.5, f64::NAN] {
+            let mut paint = spots.clone();
+            paint[5] = wrong;
+            assert!(matches!(
+                SoftRegion::painted(&ball, &paint),
+                Err(PhysicsError::Softness { vertex: 5, .. })
+            ));
+        }
+        assert!(matches!(
+            SoftRegion::painted(&ball, &[1.0]),
+            Err(PhysicsError::PerVertex { found: 1, .. })
+        ));
     }
 
     #[test]

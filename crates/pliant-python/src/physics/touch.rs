@@ -282,6 +282,8 @@ pub(crate) fn touch_clip(
                 motion: ObstacleMotion::still(),
                 motion_secs: 0.0,
                 displacement: displacement.into(),
+                timing: None,
+                rides_on: None,
             });
         }
         let job = TouchJob {

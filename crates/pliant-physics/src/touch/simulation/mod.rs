@@ -402,7 +402,7 @@ impl Touch {
     /// Substeps for the material and for the speed of near colliders.
     fn time_steps(&self, before: &[RigidMotion], frame: &TouchFrame<'_>) -> TimeSteps {
         if let Dynamics::Verlet(_) = self.dynamics {
-            return TimeSteps::of_frame(frame.secs, 1, 1, 1);
+            return TimeSteps::of_frame(frame.secs, 1, 1);
         }
 
         let requested = self.options.substeps.unwrap_or_else(|| {
@@ -416,7 +416,7 @@ impl Touch {
         let fastest = self.collider_substeps(before, frame);
         let substeps = requested.max((fastest as usize).min(requested * MOST_SUBSTEPS));
 
-        TimeSteps::of_frame(frame.secs, requested, substeps, self.options.iterations)
+        TimeSteps::of_frame(frame.secs, substeps, self.options.iterations)
     }
 
     /// Substeps for the fastest collider near the soft vertices.

@@ -742,7 +742,7 @@ fn chain(springs: usize, constant: f64, steps: TimeSteps, seconds: f64) -> Vec<f
 }
 
 fn steps(substeps: usize, iterations: usize) -> TimeSteps {
-    TimeSteps::of_frame(SECS, substeps, substeps, iterations)
+    TimeSteps::of_frame(SECS, substeps, iterations)
 }
 
 #[test]
@@ -1131,7 +1131,7 @@ fn frames_of_any_length_leave_steady_motion_without_lag() {
 }
 
 #[test]
-fn the_sag_of_a_sheet_hardly_depends_on_substeps_iterations_and_resolution() {
+fn the_sag_of_a_sheet_depends_neither_on_substeps_nor_on_iterations_nor_on_resolution() {
     let sag = |cells: usize, substeps: Option<usize>, iterations: usize| {
         let sheet = bumpy_sheet(cells, 0.0);
         let flat = sheet
@@ -1181,7 +1181,7 @@ fn the_sag_of_a_sheet_hardly_depends_on_substeps_iterations_and_resolution() {
     ] {
         let found = sag(24, substeps, iterations);
         assert!(
-            (found / converged - 1.0).abs() < 0.1,
+            (found / converged - 1.0).abs() < 0.01,
             "{substeps:?} × {iterations}: {found} beside {converged}"
         );
     }

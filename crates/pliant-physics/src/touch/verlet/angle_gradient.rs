@@ -18,7 +18,7 @@
 //! cross product: near 0 and π the digits of `√(1 − D²)` cancel. An angle of 0 or π has no gradient
 //! and is skipped in the sweep, as is one whose directions have no length, now or at rest.
 
-use super::arc_cosine::arc_cosine;
+use crate::touch::projection::arc_cosine::arc_cosine;
 use crate::touch::projection::lanes::{Lanes, Vectors};
 
 /// Angles with a smaller sine have no direction to grow in. Chosen: rounding then rotates their

@@ -1,7 +1,7 @@
 //! Soft patch by position Verlet and projected constraints (Çetinaslan 2016).
 //!
 //! - [`edge_length`], [`corner_angle`], [`dihedral_angle`]: the three constraints.
-//! - [`angle_gradient`]: the common part of the angle constraints; [`arc_cosine`]: its angle.
+//! - [`angle_gradient`]: the common part of the angle constraints.
 //! - [`options`]: damping, stiffness and iterations.
 //!
 //! **Problem.** Soft vertices move by inertia, yield to collisions, and keep the lengths and angles
@@ -33,7 +33,6 @@
 //! position is not finite, or ten diagonals of the patch from rest, returns to rest. A deep dent may stay: see [`dihedral_angle`].
 
 mod angle_gradient;
-mod arc_cosine;
 mod corner_angle;
 mod dihedral_angle;
 mod edge_length;

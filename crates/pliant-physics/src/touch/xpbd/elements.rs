@@ -36,7 +36,7 @@ pub(crate) struct Elements {
     stretch: Vec<ConstraintGroup<2, 4, 1>>,
     shear: Vec<ConstraintGroup<3, 6, 2>>,
     area: Vec<ConstraintGroup<3, 3, 1>>,
-    bend: Vec<ConstraintGroup<4, 6, 1>>,
+    bend: Vec<ConstraintGroup<4, 3, 1>>,
     edge_areas: Vec<f64>,
     /// Whether there are strain limits.
     limited: bool,

@@ -72,37 +72,19 @@ pub(crate) struct TimeSteps {
     pub(crate) substeps: usize,
     pub(crate) substep_secs: f64,
     pub(crate) iterations: usize,
-    /// Substeps from one solve of the volume layer to the next.
-    pub(crate) substeps_per_solve: usize,
-    /// The time that such a solve is made for.
-    pub(crate) solve_secs: f64,
 }
 
 /// Sweeps that enforce tight strain limits in a substep. Chosen: a patch has some tens of edges
 /// across, and there are tens of substeps.
 const LIMIT_SWEEPS: usize = 4;
-/// Solves of the volume layer in a frame, at most. Chosen: the bulge follows a press within a
-/// frame.
-const MOST_SOLVES: usize = 10;
 
 impl TimeSteps {
-    /// Steps of a frame of which `requested` would be enough without contact.
-    pub(crate) fn of_frame(
-        secs: f64,
-        requested: usize,
-        substeps: usize,
-        iterations: usize,
-    ) -> Self {
-        let solves = requested.min(MOST_SOLVES);
-        let per_solve = substeps.div_ceil(solves);
+    /// Equal steps of a frame.
+    pub(crate) fn of_frame(secs: f64, substeps: usize, iterations: usize) -> Self {
         Self {
             substeps,
             substep_secs: secs / substeps as f64,
             iterations,
-            substeps_per_solve: per_solve,
-            // A correction after `n` substeps of `h` changes velocities by itself over `h`, while
-            // forces acted over `n h`: as XPBD over the geometric mean of both.
-            solve_secs: secs / substeps as f64 * (per_solve as f64).sqrt(),
         }
     }
 }
@@ -187,7 +169,7 @@ impl SoftBody {
         finish: impl Fn(&mut Block, usize) + Sync,
     ) -> Result<(), PhysicsError> {
         if let Some(layer) = &mut self.volume_layer {
-            layer.prepare(steps.solve_secs)?;
+            layer.prepare(steps.substep_secs)?;
         }
         let mut workspace = SolveWorkspace::new();
         for block in &mut self.blocks {
@@ -210,11 +192,13 @@ impl SoftBody {
             });
             if substep < steps.substeps {
                 self.block_interface.reset_multipliers();
+                if let Some(layer) = &mut self.volume_layer {
+                    layer.reset_multipliers();
+                }
                 self.block_interface.sweep(&mut self.blocks, steps);
+                self.keep_volume(&mut workspace);
                 for _ in 1..steps.iterations {
                     self.sweep(steps);
-                }
-                if (substep + 1) % steps.substeps_per_solve == 0 {
                     self.keep_volume(&mut workspace);
                 }
                 for _ in 0..LIMIT_SWEEPS {

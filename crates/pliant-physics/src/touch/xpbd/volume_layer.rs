@@ -13,13 +13,13 @@
 //!
 //! with the Laplacian `L` of the patch without flow through its rim. Some of the pressure leaks into
 //! the tissue below, over the distance `l`: `L + A/l²` instead of `L`. As XPBD constraints `C = V`
-//! with the compliance `α = (t²/κ) (L + A/l²)`,
+//! with the compliance `α = (t²/κ) (L + A/l²)`, in every iteration of every substep,
 //!
 //! ```text
-//! (D + α/h²) Δλ = −C        Dⱼ = wⱼ Aⱼ²        Δxⱼ = wⱼ gⱼ Δλⱼ        gⱼ = ∂V/∂xⱼ
+//! (D + α/h²) Δλ = −C − (α/h²) λ        Dⱼ = wⱼ Aⱼ²        Δxⱼ = wⱼ gⱼ Δλⱼ        gⱼ = ∂V/∂xⱼ
 //! ```
 //!
-//! `λ` is the pressure. The volume that a triangle sweeps from its rest shape `r` to `r + u` is
+//! `λ/h²` is the pressure; `λ` is zero at the start of a substep. The volume that a triangle sweeps from its rest shape `r` to `r + u` is
 //! `ū · (N(0) + 4 N(½) + N(1)) / 6`, with its mean displacement `ū` and its area vector `N` at
 //! `r + s u`; each soft corner has an equal part of it.
 //!
@@ -27,8 +27,7 @@
 //! compliance as a matrix: Servin, Lacoursière, Melin, "Interactive simulation of elastic
 //! deformable materials", 2006.
 //!
-//! **Departures.** The pressure is solved some times a frame, with one factor for all of them.
-//! `gⱼ` is scaled to the length `Aⱼ` that the factor knows. Pinned vertices are free in the matrix
+//! **Departures.** All substeps of a frame share one factor. `gⱼ` is scaled to the length `Aⱼ` that the factor knows. Pinned vertices are free in the matrix
 //! and do not move.
 
 use pliant_linalg::{SolveWorkspace, SparseMatrix, SpdSolver};
@@ -68,6 +67,10 @@ pub(crate) struct VolumeLayer {
     displacements: Vec<DVec3>,
     volumes: Vec<f64>,
     gradients: Vec<DVec3>,
+    /// `λ`, by soft node.
+    multipliers: Vec<f64>,
+    /// `α λ`.
+    compliant: Vec<f64>,
 }
 
 #[derive(Debug, Clone)]
@@ -96,6 +99,8 @@ impl VolumeLayer {
             displacements: vec![DVec3::ZERO; nodes.rest.len()],
             volumes: vec![0.0; soft_count],
             gradients: vec![DVec3::ZERO; soft_count],
+            multipliers: vec![0.0; soft_count],
+            compliant: vec![0.0; soft_count],
             triangles: mesh.connections.triangles.clone(),
             soft_count,
         })
@@ -106,7 +111,12 @@ impl VolumeLayer {
         self.rest.copy_from_slice(rest);
     }
 
-    /// Prepares solves that are `secs` apart.
+    /// Sets the pressure to zero at the start of a substep.
+    pub(crate) fn reset_multipliers(&mut self) {
+        self.multipliers.fill(0.0);
+    }
+
+    /// Prepares solves in substeps of `secs`.
     ///
     /// # Errors
     /// A system that cannot be factored.
@@ -155,10 +165,20 @@ impl VolumeLayer {
             return;
         }
 
-        for volume in &mut self.volumes {
-            *volume = -*volume;
+        // The first solve of a substep has no pressure yet.
+        self.compliant.fill(0.0);
+        if self.multipliers.iter().any(|multiplier| *multiplier != 0.0) {
+            self.compliance
+                .multiply_into(&self.multipliers, &mut self.compliant);
+        }
+        let inverse_square_time = 1.0 / (factor.secs * factor.secs);
+        for (volume, compliant) in self.volumes.iter_mut().zip(&self.compliant) {
+            *volume = -*volume - inverse_square_time * compliant;
         }
         factor.solver.solve_in_place(&mut self.volumes, workspace);
+        for (multiplier, step) in self.multipliers.iter_mut().zip(&self.volumes) {
+            *multiplier += step;
+        }
 
         for node in 0..self.soft_count {
             let particle = body.particle_mut(node);

@@ -163,6 +163,8 @@ impl Plan {
             motion,
             motion_secs: secs,
             displacement: DVec3::ZERO,
+            timing: None,
+            rides_on: None,
         }))
     }
 

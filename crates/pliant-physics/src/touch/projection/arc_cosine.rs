@@ -57,7 +57,7 @@ const SERIES: [[f64; 4]; 5] = [
 
 /// The angle from 0 to π with these cosine and sine.
 #[inline(always)]
-pub(super) fn arc_cosine(cosine: Lanes, sine: Lanes) -> Lanes {
+pub(crate) fn arc_cosine(cosine: Lanes, sine: Lanes) -> Lanes {
     // The arc sine of the smaller of both is accurate.
     let size = cosine.max(-cosine);
     let nearest = arc_sine(size.min(sine));
