@@ -10,6 +10,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use crate::files::plain_uri;
 use crate::{FileProvider, IoError};
 
 /// The bytes that an asset was read from.
@@ -17,13 +18,13 @@ use crate::{FileProvider, IoError};
 pub(crate) struct Original {
     /// The GLB, or the JSON text.
     pub(super) bytes: Vec<u8>,
-    /// The files that it refers to and that could be read, by their URI.
+    /// The files that it refers to and that could be read, by their plain URI.
     pub(super) files: BTreeMap<String, Vec<u8>>,
 }
 
 impl FileProvider for Original {
     fn read(&self, uri: &str) -> Result<Vec<u8>, IoError> {
-        match self.files.get(uri) {
+        match self.files.get(&plain_uri(uri)) {
             Some(bytes) => Ok(bytes.clone()),
             None => Err(IoError::Missing { path: uri.into() }),
         }
@@ -55,14 +56,14 @@ impl<'a> RecordingFiles<'a> {
 
 impl FileProvider for RecordingFiles<'_> {
     fn read(&self, uri: &str) -> Result<Vec<u8>, IoError> {
-        if let Some(known) = self.recorded.borrow().get(uri) {
+        if let Some(known) = self.recorded.borrow().get(&plain_uri(uri)) {
             return Ok(known.clone());
         }
 
         let bytes = self.files.read(uri)?;
         self.recorded
             .borrow_mut()
-            .insert(uri.to_owned(), bytes.clone());
+            .insert(plain_uri(uri), bytes.clone());
         Ok(bytes)
     }
 }

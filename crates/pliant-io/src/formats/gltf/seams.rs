@@ -8,6 +8,7 @@
 //! stored with the first part.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use pliant_mesh::glam::Vec3;
 use pliant_mesh::{CornerLayer, Mesh};
@@ -29,7 +30,7 @@ pub(crate) struct Seams {
     /// Colours of the stored vertices, set by set; empty if the colours of the mesh apply.
     pub(super) colors: Vec<Vec<[f32; 4]>>,
     /// Materials as in the file, without textures.
-    pub(super) materials: Vec<Value>,
+    pub(super) materials: Vec<Arc<Value>>,
     /// Displacements of normals, target by target; empty if there are none.
     pub(super) target_normals: Vec<Displacements>,
 }
@@ -110,7 +111,7 @@ impl Seams {
         for material in &mut seams.materials {
             let mut known = self.materials.iter();
             if let Some(same) = known.find(|other| other["name"] == material["name"]) {
-                *material = same.clone();
+                *material = Arc::clone(same);
             }
         }
         seams
@@ -139,7 +140,7 @@ impl Seams {
             });
 
             let material = material_name.map(|name| {
-                seams.materials.push(json!({ "name": name }));
+                seams.materials.push(Arc::new(json!({ "name": name })));
                 seams.materials.len() - 1
             });
             seams.parts.push(Part { block: k, material });
