@@ -175,6 +175,16 @@ pub enum IoError {
         /// Which vertex, target or frame.
         message: String,
     },
+    /// Single precision is too coarse for an asset where it is.
+    #[error("{file}: 32-bit numbers of .{format} cannot show it: {loss}; move it to the origin")]
+    Imprecise {
+        /// The asset.
+        file: String,
+        /// The ending of the format.
+        format: &'static str,
+        /// What would be lost.
+        loss: String,
+    },
     /// An unknown ending, or a format that can only be read or only be written.
     #[error("'{}' cannot be {verb}: {why}; formats that can: {known}", .path.display())]
     Format {

@@ -480,3 +480,58 @@ fn warnings_of_the_second_file_are_reported() {
     assert_says(&rig.warnings[0], &["smile.obj", "1 × 'l'"]);
     assert_says(&rig.warnings[1], &["smile.obj", "not those of the neutral"]);
 }
+
+#[test]
+fn damaged_and_empty_files_are_refused_and_only_reports_describe_them() {
+    let mut counted = b"ply\nformat ascii 1.0\n".to_vec();
+    counted.extend(b"element vertex 0\nproperty float x\nproperty float y\nproperty float z\n");
+    counted.extend(b"element face 0\nproperty list uchar int vertex_indices\nend_header\n");
+    let no_rows = npy::write_f32(&[0, 3, 3], []);
+    let files: [(&str, &[u8]); 9] = [
+        ("zeros.stl", &[0; 684]),
+        ("none.stl", &[0; 84]),
+        ("text.stl", b"solid a\nendsolid a\n"),
+        ("none.ply", &counted),
+        ("none.off", b"OFF\n0 0 0\n"),
+        ("none.usda", b"#usda 1.0\ndef Xform \"a\"\n{\n}\n"),
+        ("tri.obj", TRIANGLE.as_bytes()),
+        ("none.frames.npy", &no_rows),
+        ("none.npy", &no_rows),
+    ];
+    let folder = folder(&files);
+    let report = LoadOptions::default()
+        .with_folder(folder.path())
+        .keeping_not_finite();
+
+    for name in ["none.stl", "text.stl", "none.ply", "none.off", "none.usda"] {
+        assert_says(&message(&folder, name), &[name, "no vertex"]);
+        assert_eq!(load(name, &report).unwrap().vertex_count(), 0, "{name}");
+    }
+    for name in ["zeros.stl", "tri.obj+none.frames.npy", "tri.obj+none.npy"] {
+        message(&folder, name);
+        assert!(load(name, &report).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn an_fbx_file_that_is_cut_off_anywhere_is_refused() {
+    let folder = folder(&[("tri.obj", TRIANGLE.as_bytes())]);
+    let asset = load(
+        "tri.obj",
+        &LoadOptions::default().with_folder(folder.path()),
+    )
+    .unwrap();
+    let whole = pliant_io::fbx::write(&asset).unwrap().bytes;
+    let path = folder.path().join("cut.fbx");
+    fs::write(&path, &whole).unwrap();
+    let locator = path.display().to_string();
+    load(&locator, &LoadOptions::default()).unwrap();
+
+    // All that follows the last section is a footer, which no reader needs.
+    let footer = whole.len() - 200;
+    for length in (1..footer).step_by(37) {
+        fs::write(&path, &whole[..length]).unwrap();
+        let refused = load(&locator, &LoadOptions::default().keeping_not_finite());
+        assert!(refused.is_err(), "{length} bytes of {}", whole.len());
+    }
+}

@@ -5,15 +5,26 @@ use std::path::Path;
 use pliant_io::{Asset, LoadOptions, RepairKind, load};
 use pliant_rig::VertexOrder;
 
-/// A file or pair of the shared data, if it is there.
+/// A file or pair of the shared data.
 fn data(name: &str) -> Option<String> {
-    let root = std::env::var("PLIANT_DATA").ok()?;
+    let Ok(root) = std::env::var("PLIANT_DATA") else {
+        #[allow(clippy::print_stderr, reason = "a skipped test says why")]
+        {
+            eprintln!("skipped: PLIANT_DATA is not set, so {name} is not read");
+        }
+        return None;
+    };
     let files: Vec<String> = name
         .split('+')
         .map(|file| format!("{root}/{file}"))
         .collect();
-    let all = files.iter().all(|file| Path::new(file).exists());
-    all.then(|| files.join("+"))
+    for file in &files {
+        assert!(
+            Path::new(file).exists(),
+            "PLIANT_DATA is set, but {file} is missing"
+        );
+    }
+    Some(files.join("+"))
 }
 
 fn read(locator: &str) -> Asset {

@@ -56,6 +56,12 @@ impl Draft {
         gltf::read(&bytes, &NoFiles).map_err(|e| e.to_string())
     }
 
+    /// Asserts that reading notes a number that is not finite.
+    fn assert_not_finite(&self) {
+        let error = self.read().unwrap().require_finite().unwrap_err();
+        assert!(error.to_string().contains("not finite"), "{error}");
+    }
+
     /// Asserts that reading fails with one line that contains `words`.
     fn assert_rejected(&self, words: &[&str]) {
         let text = self.read().unwrap_err();
@@ -419,8 +425,7 @@ fn invalid_skins_are_rejected_with_one_line() {
 
     changed(&|d| d.document["skins"][0]["inverseBindMatrices"] = json!(99))
         .assert_rejected(&["accessor 99"]);
-    changed(&|d| d.binary[60..64].copy_from_slice(&f32::NAN.to_le_bytes()))
-        .assert_rejected(&["matrix 0 is not finite"]);
+    changed(&|d| d.binary[60..64].copy_from_slice(&f32::NAN.to_le_bytes())).assert_not_finite();
 
     for bad in [f32::NAN, -0.5, f32::INFINITY] {
         let mut draft = waving("LINEAR");
@@ -430,7 +435,11 @@ fn invalid_skins_are_rejected_with_one_line() {
             &[1.0, 0.0, 0.0, 0.0, bad, 0.5, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
         );
         draft.document["meshes"][0]["primitives"][0]["attributes"]["WEIGHTS_0"] = json!(weights);
-        draft.assert_rejected(&["stored vertex 1", "weight"]);
+        if bad.is_finite() {
+            draft.assert_rejected(&["stored vertex 1", "weight"]);
+        } else {
+            draft.assert_not_finite();
+        }
     }
 
     let mut draft = waving("LINEAR");
@@ -509,9 +518,15 @@ fn a_joint_scaled_to_zero_survives_a_round_trip() {
 }
 
 fn data(name: &str) -> Option<Asset> {
-    let path = PathBuf::from(std::env::var_os("PLIANT_DATA")?).join(name);
-    path.exists()
-        .then(|| load(path.to_str().unwrap(), &LoadOptions::default()).unwrap())
+    let Some(folder) = std::env::var_os("PLIANT_DATA") else {
+        #[allow(clippy::print_stderr, reason = "a skipped test says why")]
+        {
+            eprintln!("skipped: PLIANT_DATA is not set, so {name} is not read");
+        }
+        return None;
+    };
+    let path = PathBuf::from(folder).join(name);
+    Some(load(path.to_str().unwrap(), &LoadOptions::default()).unwrap())
 }
 
 #[test]

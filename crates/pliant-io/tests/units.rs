@@ -141,10 +141,22 @@ fn formats_without_a_unit_keep_the_numbers_and_report_the_unit() {
     assert_eq!(Capabilities::ALL.left_out_of(&asset), [""; 0]);
 }
 
-/// A file of the shared data, if it is there.
+/// A file of the shared data.
 fn data(name: &str) -> Option<PathBuf> {
-    let path = Path::new(&std::env::var_os("PLIANT_DATA")?).join(name);
-    path.exists().then_some(path)
+    let Some(folder) = std::env::var_os("PLIANT_DATA") else {
+        #[allow(clippy::print_stderr, reason = "a skipped test says why")]
+        {
+            eprintln!("skipped: PLIANT_DATA is not set, so {name} is not read");
+        }
+        return None;
+    };
+    let path = Path::new(&folder).join(name);
+    assert!(
+        path.exists(),
+        "PLIANT_DATA is set, but {} is missing",
+        path.display()
+    );
+    Some(path)
 }
 
 #[test]

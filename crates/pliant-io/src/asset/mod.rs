@@ -23,6 +23,7 @@
 //! | `flat_rigs` | an asset with in-betweens and combinations as targets |
 //! | `up_axis` | the axis that points up |
 //! | `length` | typed lengths against the size of an asset |
+//! | `recentred` | objects far from the origin, brought near it for single precision |
 //! | `space` | an asset in another unit and with another up axis |
 
 mod animation;
@@ -35,6 +36,7 @@ mod object;
 mod performance;
 mod played;
 mod point_clip;
+mod recentred;
 mod repair;
 mod retarget;
 mod shape_clip;
@@ -60,6 +62,7 @@ pub(crate) use self::material::{distinct_names, image_file_names, media_type_of,
 pub(crate) use self::merge::check_file_order;
 pub use self::object::Object;
 pub use self::played::{HeadUse, PlayOptions, Played};
+pub(crate) use self::recentred::{TOLERANCE as PRECISION, rounding_error};
 pub use self::repair::{Repair, RepairKind, RepairedAsset};
 pub use self::retarget::MappedRig;
 pub(crate) use self::retarget::restricted;
@@ -99,6 +102,9 @@ pub struct Asset {
     /// The name of the clip that stands for the asset where it has several: the one that was made
     /// last.
     pub main_clip: Option<String>,
+    /// Where the file holds numbers that are not finite and that the reader replaced, one sentence
+    /// each.
+    pub(crate) not_finite: Vec<String>,
     /// Whether glTF stores targets without normals.
     pub(crate) plain_targets: bool,
     /// Whether clips of the original file that are not in `clips` stay in it.
@@ -227,6 +233,15 @@ impl Asset {
 
     /// The only clip of the asset, or its main one, as files store it.
     pub fn only_clip(&self) -> Result<&Animation, IoError> {
+        let clip = self.one_clip()?;
+        if clip.frame_count == 0 {
+            let message = format!("clip '{}' has no frame; export it again", clip.name);
+            return Err(self.clip_error(&message));
+        }
+        Ok(clip)
+    }
+
+    fn one_clip(&self) -> Result<&Animation, IoError> {
         let is_main = |clip: &&Animation| Some(&clip.name) == self.main_clip.as_ref();
         if let Some(clip) = self.clips.iter().find(is_main) {
             return Ok(clip);

@@ -32,7 +32,7 @@ use browser as write;
 
 pub use memory::{MemoryDisk, MemoryFile};
 pub use provider::{FileProvider, NoFiles};
-pub(crate) use provider::{FolderFiles, percent_decoded};
+pub(crate) use provider::{FolderFiles, percent_decoded, plain_uri};
 pub(crate) use read::{exists, list_folder, read_regular_file, require_existing};
 pub use read::{is_file, is_folder, is_same_file, read_file};
 pub use unfinished::discard_unfinished_files;

@@ -82,6 +82,13 @@ pub(crate) fn percent_decoded(uri: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+/// One spelling for all spellings of a path: `./a%2ebin` as `a.bin`.
+pub(crate) fn plain_uri(uri: &str) -> String {
+    let decoded = percent_decoded(uri).unwrap_or_else(|| uri.to_owned());
+    let steps = decoded.split('/').filter(|step| !matches!(*step, "" | "."));
+    steps.collect::<Vec<_>>().join("/")
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;

@@ -213,8 +213,14 @@ impl Format {
     pub(crate) fn writer(self) -> Option<Writer> {
         match self {
             Self::Obj => Some(|asset| Ok(obj::write(asset))),
-            Self::Glb => Some(|asset| Ok(gltf::write(asset))),
-            Self::Gltf => Some(|asset| Ok(gltf::write_json(asset))),
+            Self::Glb => Some(|asset| {
+                asset.require_single_range("glTF", asset.meters_per_unit.unwrap_or(1.0))?;
+                Ok(gltf::write(asset))
+            }),
+            Self::Gltf => Some(|asset| {
+                asset.require_single_range("glTF", asset.meters_per_unit.unwrap_or(1.0))?;
+                Ok(gltf::write_json(asset))
+            }),
             Self::Ply => Some(ply::write),
             Self::Usda | Self::Usd => Some(usda::write),
             Self::Fbx => Some(fbx::write),

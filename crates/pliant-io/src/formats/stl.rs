@@ -141,6 +141,15 @@ fn read_binary(bytes: &[u8]) -> Result<Solid, ReadError> {
     }
 
     solid.unread = cursor.left();
+    if count == 0 && solid.unread > 0 {
+        return Err(ReadError::byte(
+            HEAD_BYTES,
+            format!(
+                "the file announces no triangle, but {} bytes follow; it is damaged, export it again",
+                solid.unread
+            ),
+        ));
+    }
     Ok(solid)
 }
 

@@ -16,6 +16,7 @@ use super::{folder, load_file};
 use crate::asset::restricted;
 use crate::file_names::{frame_names_file, names_frames, stem, target_names_file};
 use crate::files::{exists, is_folder, read_regular_file};
+use crate::parse::memory;
 use crate::{Animation, Asset, Format, IoError, Motion, ReadError, Shape, npy, read_file};
 
 /// Adds the content of the file or folder `second` to `base`.
@@ -156,15 +157,23 @@ fn with_cache(mut base: Asset, path: &Path) -> Result<Asset, IoError> {
     };
 
     base.warnings.extend(cache.warnings);
+    base.not_finite.extend(cache.not_finite);
     Ok(with_points(base, clip, moving.frames().to_vec()))
 }
 
 /// The rows of an array of points over the vertices of the mesh.
 fn point_rows(path: &Path, what: &str, vertex_count: usize) -> Result<Vec<Vec<DVec3>>, IoError> {
     let in_file = |e: ReadError| e.in_file(path.display().to_string());
-    let array = npy::read(&read_file(path)?).map_err(in_file)?;
+    let bytes = read_file(path)?;
+    // Half precision becomes doubles, twice.
+    memory::require(bytes.len().saturating_mul(8), what).map_err(in_file)?;
+    let array = npy::read(&bytes).map_err(in_file)?;
     let found = array.shape.get(1).copied();
     let rows = array.into_point_rows(what).map_err(in_file)?;
+    if rows.is_empty() {
+        let error = ReadError::whole(format!("it holds no {what}; save the array again"));
+        return Err(in_file(error));
+    }
     match found {
         Some(found) if found != vertex_count => Err(count_error(path, what, found, vertex_count)),
         _ => Ok(rows),

@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `beside` | the files beside a file: materials, images, buffers |
 //! | `pair` | a mesh file and an array with its targets or frames |
+//! | `precision` | what single precision loses |
 
 mod beside;
 mod pair;
+mod precision;
 
 use std::path::{Path, PathBuf};
 
@@ -62,6 +64,10 @@ pub fn plan_save(asset: &Asset, path: impl AsRef<Path>) -> Result<SavePlan, IoEr
 /// The asset in one file, and the files that it refers to.
 fn encode(asset: &Asset, path: &Path) -> Result<SavePlan, IoError> {
     let mut encoded = Format::writer_for(path)?(asset)?;
+    if let Some(format) = Format::of(path) {
+        let lost = precision::losses(asset, format, &encoded)?;
+        encoded.left_out.extend(lost);
+    }
     beside::avoid_other_files(&mut encoded, path);
     let mut files = vec![(path.to_owned(), encoded.bytes)];
     for (name, bytes) in encoded.sidecar_files {

@@ -88,10 +88,15 @@ impl FaceLabels {
     pub fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut labels = Self::default();
         let mut index_of = HashMap::new();
+        // Names of many faces are often one text, which is read once, however long it is.
+        let mut index_at: HashMap<(*const u8, usize), u32> = HashMap::new();
         for name in names {
-            let index = *index_of.entry(name).or_insert_with(|| {
-                labels.names.push(name.to_owned());
-                labels.names.len() as u32 - 1
+            let place = (name.as_ptr(), name.len());
+            let index = *index_at.entry(place).or_insert_with(|| {
+                *index_of.entry(name).or_insert_with(|| {
+                    labels.names.push(name.to_owned());
+                    labels.names.len() as u32 - 1
+                })
             });
             labels.of_face.push(index);
         }

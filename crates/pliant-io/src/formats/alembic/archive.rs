@@ -12,6 +12,7 @@ use super::time_sampling::TimeSampling;
 use crate::ReadError;
 use crate::parse::binary::Cursor;
 use crate::parse::budget::Budget;
+use crate::parse::finite::NotFinite;
 
 /// The metadata index of a text that is stored in place.
 const IN_PLACE: usize = 0xff;
@@ -28,6 +29,8 @@ pub(super) struct Archive<'a> {
     pub(super) metadata: Cow<'a, str>,
     /// The memory that reading may take.
     pub(super) budget: Budget,
+    /// The numbers that were replaced.
+    pub(super) not_finite: NotFinite,
     samplings: Vec<TimeSampling>,
     table: Vec<Cow<'a, str>>,
 }
@@ -65,6 +68,7 @@ impl<'a> Archive<'a> {
             samplings: TimeSampling::read_all(root.cursor(4, 0)?, &budget)?,
             table: read_table(root.cursor(5, 0)?)?,
             budget,
+            not_finite: NotFinite::default(),
         })
     }
 

@@ -242,7 +242,11 @@ impl<'a> MeshReader<'_, 'a> {
             return Ok(FaceLabels::default());
         }
         let name = |set: Option<usize>| set.map_or("", |k| self.mesh.face_sets[k].0.as_str());
-        Ok(FaceLabels::from_names(kept.map(name)))
+        let labels = FaceLabels::from_names(kept.map(name));
+        // Instances repeat the face sets of what they show.
+        let budget = &self.archive.budget;
+        budget.spend_texts(&labels.names, "the face sets")?;
+        Ok(labels)
     }
 
     fn read_layers(

@@ -46,6 +46,7 @@ pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
         let clip = reader.read(&of_object, &vertices, &mut asset.warnings)?;
         asset.clips.push(clip);
     }
+    asset.not_finite = archive.not_finite.into_messages();
     Ok(asset)
 }
 

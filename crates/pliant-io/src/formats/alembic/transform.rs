@@ -64,12 +64,12 @@ impl Transforms {
                 .spend(12_usize.saturating_mul(count), "the transforms")?;
             for sample in 0..count {
                 let local = local(&codes, &values.numbers(archive, sample)?);
-                if !local.is_finite() {
-                    return Err(ReadError::whole(format!(
-                        "sample {sample} of a transform holds a number that is not finite; repair the file"
-                    )));
-                }
-                locals.push(local);
+                let numbers = local.to_cols_array();
+                archive
+                    .not_finite
+                    .check(numbers, format_args!("sample {sample} of a transform"));
+                let local = Some(local).filter(DAffine3::is_finite);
+                locals.push(local.unwrap_or(DAffine3::IDENTITY));
             }
         }
         if locals.is_empty() {

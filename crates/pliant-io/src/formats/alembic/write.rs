@@ -47,6 +47,7 @@ pub fn write(asset: &Asset) -> Result<EncodedAsset, IoError> {
 
     // Programs read Alembic in metres, Y up; without a known unit, numbers stay.
     let asset = &*asset.in_space(UpAxis::Y, 1.0);
+    asset.require_single_range("Alembic", 1.0)?;
     let clip = asset.clips.first().filter(|clip| clip.frame_count > 0);
     let mut samplings = vec![(1.0, 0.0)];
     if let Some(clip) = clip {

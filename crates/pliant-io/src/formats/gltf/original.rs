@@ -17,6 +17,7 @@ use std::sync::Arc;
 use super::container;
 use super::read::{Buffers, ReadObject, Scene, Source, open_document, target_normals};
 use super::seams::{Block, Displacements};
+use crate::files::plain_uri;
 use crate::{FileProvider, IoError, NoFiles};
 
 /// The bytes that an asset was read from.
@@ -24,7 +25,7 @@ use crate::{FileProvider, IoError, NoFiles};
 pub(crate) struct Original {
     /// The GLB, or the JSON text.
     pub(super) bytes: Arc<Vec<u8>>,
-    /// The files that it refers to and that could be read, by their URI.
+    /// The files that it refers to and that could be read, by their plain URI.
     pub(super) files: BTreeMap<String, Vec<u8>>,
     /// The objects as they were read, in the order of the reader.
     pub(super) objects: Vec<ReadObject>,
@@ -49,7 +50,7 @@ impl Original {
 
 impl FileProvider for Original {
     fn read(&self, uri: &str) -> Result<Vec<u8>, IoError> {
-        match self.files.get(uri) {
+        match self.files.get(&plain_uri(uri)) {
             Some(bytes) => Ok(bytes.clone()),
             None => Err(IoError::Missing { path: uri.into() }),
         }
@@ -82,14 +83,14 @@ impl<'a> RecordingFiles<'a> {
 
 impl FileProvider for RecordingFiles<'_> {
     fn read(&self, uri: &str) -> Result<Vec<u8>, IoError> {
-        if let Some(known) = self.recorded.borrow().get(uri) {
+        if let Some(known) = self.recorded.borrow().get(&plain_uri(uri)) {
             return Ok(known.clone());
         }
 
         let bytes = self.files.read(uri)?;
         self.recorded
             .borrow_mut()
-            .insert(uri.to_owned(), bytes.clone());
+            .insert(plain_uri(uri), bytes.clone());
         Ok(bytes)
     }
 }

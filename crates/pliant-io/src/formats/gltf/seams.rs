@@ -8,6 +8,7 @@
 //! stored with the first part.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use pliant_mesh::{CornerLayer, Mesh};
 use serde_json::{Value, json};
@@ -28,7 +29,7 @@ pub(crate) struct Seams {
     /// Colours of the stored vertices, set by set; empty if the colours of the mesh apply.
     pub(super) colors: Vec<Vec<[f32; 4]>>,
     /// Materials as in the file, without textures.
-    pub(super) materials: Vec<Value>,
+    pub(super) materials: Vec<Arc<Value>>,
 }
 
 /// Displacements of some of the stored vertices, ascending.
@@ -96,7 +97,7 @@ impl Seams {
         for material in &mut seams.materials {
             let mut known = self.materials.iter();
             if let Some(same) = known.find(|other| other["name"] == material["name"]) {
-                *material = same.clone();
+                *material = Arc::clone(same);
             }
         }
         seams
@@ -125,7 +126,7 @@ impl Seams {
             });
 
             let material = material_name.map(|name| {
-                seams.materials.push(json!({ "name": name }));
+                seams.materials.push(Arc::new(json!({ "name": name })));
                 seams.materials.len() - 1
             });
             seams.parts.push(Part { block: k, material });

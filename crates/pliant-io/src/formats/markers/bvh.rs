@@ -52,7 +52,8 @@ impl Joint {
 pub fn read(bytes: &[u8]) -> Result<MarkerFile, ReadError> {
     let mut tokens = Tokens::of(bytes);
     tokens.expect("HIERARCHY")?;
-    let joints = read_hierarchy(&mut tokens)?;
+    let budget = Budget::of_samples(bytes.len());
+    let joints = read_hierarchy(&mut tokens, &budget)?;
     let [frames, frame_secs] = read_clock(&mut tokens)?;
     let channels: usize = joints.iter().map(|joint| joint.channels.len()).sum();
 
@@ -64,7 +65,7 @@ pub fn read(bytes: &[u8]) -> Result<MarkerFile, ReadError> {
 
     // Each frame gives three numbers for each joint, whatever its channels.
     let frames = frames as usize;
-    Budget::of_samples(bytes.len()).spend(
+    budget.spend(
         frames.saturating_mul(joints.len()).saturating_mul(3),
         "the motion",
     )?;
@@ -84,7 +85,7 @@ pub fn read(bytes: &[u8]) -> Result<MarkerFile, ReadError> {
 }
 
 /// The joints, parents before children.
-fn read_hierarchy(tokens: &mut Tokens<'_>) -> Result<Vec<Joint>, ReadError> {
+fn read_hierarchy(tokens: &mut Tokens<'_>, budget: &Budget) -> Result<Vec<Joint>, ReadError> {
     let mut joints: Vec<Joint> = Vec::new();
     // The joints whose braces are open, from the root to the innermost.
     let mut open: Vec<usize> = Vec::new();
@@ -100,6 +101,8 @@ fn read_hierarchy(tokens: &mut Tokens<'_>) -> Result<Vec<Joint>, ReadError> {
             (b"END", Some(parent)) => {
                 tokens.name()?; // "Site"
                 let name = format!("{}_end", joints[parent].name);
+                // Ends within ends have ever longer names.
+                budget.spend_texts(&[&name], "the names of the ends")?;
                 open.push(joints.len());
                 joints.push(Joint::at_origin(name, innermost));
             }

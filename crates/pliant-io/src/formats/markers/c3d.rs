@@ -166,7 +166,7 @@ impl FrameLayout {
                 ]
             }
         };
-        Some(DVec3::new(x, y, z)).filter(|position| seen >= 0.0 && position.is_finite())
+        Some(DVec3::new(x, y, z)).filter(|position| seen >= 0.0 && !position.is_nan())
     }
 }
 

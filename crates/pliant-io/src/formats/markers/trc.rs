@@ -14,6 +14,7 @@ use pliant_mesh::glam::DVec3;
 
 use super::MarkerFile;
 use crate::ReadError;
+use crate::parse::budget::Budget;
 use crate::parse::text::{Lines, excerpt, number};
 
 /// Reads markers over time.
@@ -67,11 +68,14 @@ pub fn read(bytes: &[u8]) -> Result<MarkerFile, ReadError> {
     }
     next("its axes")?;
 
+    let budget = Budget::of_samples(bytes.len());
     let mut frames = Vec::new();
     for (line, row) in lines {
         if row.trim_ascii().is_empty() {
             continue;
         }
+        // Cells at the end of a row may be missing.
+        budget.spend(4 * names.len(), "the rows")?;
         frames.push(positions(row, names.len()).map_err(|text| ReadError::line(line, text))?);
     }
 

@@ -3,10 +3,22 @@
 use super::{Array, Kind, MAGIC, shape_text};
 use crate::ReadError;
 
+/// NumPy itself has at most so many axes.
+const MOST_AXES: usize = 64;
+
 /// Reads an array.
 pub fn read(bytes: &[u8]) -> Result<Array, ReadError> {
     let (header, body_start) = split_header(bytes)?;
     let header = Header::parse(header)?;
+    if header.shape.len() > MOST_AXES {
+        return Err(ReadError::byte(
+            10,
+            format!(
+                "the array has {} axes, but at most {MOST_AXES} are supported; save it with fewer",
+                header.shape.len()
+            ),
+        ));
+    }
     let (number, kind) = NumberFormat::parse(&header.descr)?;
     let expected = header
         .shape

@@ -275,18 +275,18 @@ pub(super) fn split_options(text: &str) -> (Vec<(&str, Vec<&str>)>, &str) {
 
 fn number(text: &str) -> Option<f64> {
     let (word, _) = split_word(text);
-    word.parse().ok().filter(|x: &f64| x.is_finite())
+    word.parse().ok()
 }
 
 /// A colour in linear light from sRGB components.
 fn color(text: &str) -> Option<DVec3> {
     let mut words = text.split_whitespace().map(str::parse::<f64>);
-    let red = words.next()?.ok().filter(|x| x.is_finite())?;
+    let red = words.next()?.ok()?;
     // One number is a grey.
     let green = words.next().and_then(Result::ok).unwrap_or(red);
     let blue = words.next().and_then(Result::ok).unwrap_or(red);
     let color = DVec3::new(red, green, blue);
-    color.is_finite().then(|| color.map(linear_of_srgb))
+    Some(color.map(linear_of_srgb))
 }
 
 fn linear_of_srgb(s: f64) -> f64 {

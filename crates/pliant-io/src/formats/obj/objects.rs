@@ -5,15 +5,17 @@ use pliant_mesh::{CornerLayer, FaceLabels, MeshBuilder, MeshError, VertexLayer};
 use pliant_rig::Rig;
 
 use super::read::Start;
-use crate::Object;
+use crate::parse::budget::Budget;
+use crate::{Object, ReadError};
 
 /// Splits `whole` where objects start. Faces before the first start are an object without a name.
 pub(super) fn split(
     whole: MeshBuilder,
     smoothing: FaceLabels,
     mut starts: Vec<Start>,
+    budget: &Budget,
     warnings: &mut Vec<String>,
-) -> Result<Vec<Object>, MeshError> {
+) -> Result<Vec<Object>, ReadError> {
     if starts.first().is_none_or(|first| first.face > 0) {
         starts.insert(
             0,
@@ -45,7 +47,16 @@ pub(super) fn split(
     let mut objects = Vec::new();
     for (k, start) in starts.iter().enumerate() {
         match splitter.object(start, starts.get(k + 1))? {
-            Some(object) => objects.push(object),
+            Some(object) => {
+                // Each object has its own copies of labels and libraries.
+                let mesh = object.rig.neutral();
+                let labels = [mesh.groups(), mesh.materials(), &object.smoothing];
+                for labels in labels {
+                    budget.spend_texts(&labels.names, "the labels of the objects")?;
+                }
+                budget.spend_texts(mesh.material_library(), "the libraries of the objects")?;
+                objects.push(object);
+            }
             None => warnings.push(format!(
                 "object '{}' has neither faces nor vertices and was left out",
                 start.name

@@ -6,6 +6,7 @@ use pliant_mesh::glam::{DVec2, DVec3, DVec4};
 use pliant_mesh::{CornerLayer, FaceLabels, MeshBuilder, VertexLayer};
 
 use super::{mtl_read, objects};
+use crate::parse::budget::Budget;
 use crate::parse::text::{Lines, Words, excerpt, number};
 use crate::{Asset, FileProvider, ReadError};
 
@@ -42,7 +43,7 @@ pub fn read(bytes: &[u8]) -> Result<Asset, ReadError> {
         scan.line(number, &joined)?;
     }
 
-    scan.finish()
+    scan.finish(Budget::of_arrays(bytes.len()))
 }
 
 /// Everything that was read so far, over all objects.
@@ -345,7 +346,7 @@ impl Scan {
         }
     }
 
-    fn finish(mut self) -> Result<Asset, ReadError> {
+    fn finish(mut self, budget: Budget) -> Result<Asset, ReadError> {
         for reference in std::mem::take(&mut self.forward_references) {
             let count = match reference.list {
                 List::Vertex => self.positions.len(),
@@ -373,7 +374,7 @@ impl Scan {
         let other_content = self.other_content();
         let starts = std::mem::take(&mut self.starts);
         let (whole, smoothing) = self.into_builder();
-        let objects = objects::split(whole, smoothing, starts, &mut warnings)?;
+        let objects = objects::split(whole, smoothing, starts, &budget, &mut warnings)?;
 
         Ok(Asset {
             objects,

@@ -20,6 +20,7 @@ use serde_json::{Map, Value};
 use super::PerformanceOptions;
 use super::clock::{Clock, FrameTimes};
 use crate::ReadError;
+use crate::parse::budget::Budget;
 use crate::parse::text::{Lines, excerpt};
 
 /// Names of times, in lower case.
@@ -52,12 +53,13 @@ const MOST_FRAMES: f64 = 1e6;
 pub(super) fn read(bytes: &[u8], options: &PerformanceOptions) -> Result<Performance, ReadError> {
     let text = super::table::decoded(bytes)?;
     let text = text.trim_start_matches('\u{feff}');
+    let budget = Budget::of_samples(bytes.len());
     match serde_json::from_str::<Value>(text) {
-        Ok(Value::Array(frames)) => of_frames(&frames, None, options),
-        Ok(Value::Object(object)) => of_object(&object, options),
+        Ok(Value::Array(frames)) => of_frames(&frames, None, &budget, options),
+        Ok(Value::Object(object)) => of_object(&object, &budget, options),
         Ok(_) => Err(unknown_form()),
         Err(error) => match lines(text) {
-            Some(frames) => of_frames(&frames?, None, options),
+            Some(frames) => of_frames(&frames?, None, &budget, options),
             None => Err(ReadError::line(
                 error.line(),
                 "the text is not JSON; export the performance again",
@@ -99,6 +101,7 @@ fn unknown_form() -> ReadError {
 
 fn of_object(
     object: &Map<String, Value>,
+    budget: &Budget,
     options: &PerformanceOptions,
 ) -> Result<Performance, ReadError> {
     let rate = rate_of(object);
@@ -106,7 +109,7 @@ fn of_object(
         return of_channels(object, channels, rate, options);
     }
     if let Some(Value::Object(sliders)) = object.get("sliders") {
-        return of_keys(sliders, rate, options);
+        return of_keys(sliders, rate, budget, options);
     }
 
     let by_key = |keys: &[&str], element: fn(&Value) -> bool| {
@@ -123,7 +126,7 @@ fn of_object(
         return of_matrix(names, rows, rate, options);
     }
     if let Some(Value::Array(frames)) = by_key(&["frames", "data", "samples"], Value::is_object) {
-        return of_frames(frames, rate, options);
+        return of_frames(frames, rate, budget, options);
     }
 
     // An object of lists of numbers is an object of channels.
@@ -238,6 +241,7 @@ fn of_channels(
 fn of_keys(
     sliders: &Map<String, Value>,
     rate: Option<f64>,
+    budget: &Budget,
     options: &PerformanceOptions,
 ) -> Result<Performance, ReadError> {
     let mut curves: Vec<(String, Vec<[f64; 2]>)> = Vec::new();
@@ -277,6 +281,7 @@ fn of_keys(
         )));
     }
     let count = (frames + 1e-6).floor() as usize + 1;
+    budget.spend(count.saturating_mul(curves.len()), "the sliders")?;
     let named = curves.into_iter().map(|(name, keys)| {
         let at = |k: usize| value_at(&keys, start + k as f64 / rate);
         (name, (0..count).map(at).collect())
@@ -339,6 +344,7 @@ fn array(value: &Value) -> &[Value] {
 fn of_frames(
     frames: &[Value],
     rate: Option<f64>,
+    budget: &Budget,
     options: &PerformanceOptions,
 ) -> Result<Performance, ReadError> {
     let mut index: HashMap<&str, usize> = HashMap::new();
@@ -365,6 +371,10 @@ fn of_frames(
         }
 
         for (name, value) in weights_of(fields) {
+            // A channel of one frame has a value in all of them.
+            if !index.contains_key(name) {
+                budget.spend(frames.len(), "the channels")?;
+            }
             let channel = *index.entry(name).or_insert_with(|| {
                 named.push((name.to_owned(), Vec::new()));
                 named.len() - 1

@@ -60,7 +60,7 @@ pub(super) fn read_mesh(
     if is_left_handed(prim) {
         reverse_faces(&mut builder);
     }
-    let (materials, groups) = labels(stage, index, builder.face_sizes.len());
+    let (materials, groups) = labels(stage, index, builder.face_sizes.len())?;
     builder.materials = materials;
     builder.groups = groups;
     let removed = remove_small_faces(&mut builder);
@@ -416,15 +416,20 @@ fn corner_slots(property: &Property, builder: &MeshBuilder) -> Option<Vec<u32>> 
 
 /// Materials and groups of faces. A face has the material of its subset, or else that of the mesh; a subset
 /// without a material prim gives its own name.
-fn labels(stage: &Stage<'_>, index: usize, faces: usize) -> (FaceLabels, FaceLabels) {
+fn labels(
+    stage: &Stage<'_>,
+    index: usize,
+    faces: usize,
+) -> Result<(FaceLabels, FaceLabels), ReadError> {
     let node = &stage.nodes[index];
     let label_of = |material: Option<usize>| {
         let label = material.and_then(|material| stage.material_labels.get(&material));
         label.cloned()
     };
+    // The names of each kind, and for each face the index of its name.
     let of_mesh = label_of(material::bound(stage, index)).unwrap_or_default();
-    let mut materials = vec![of_mesh; faces];
-    let mut groups = vec![String::new(); faces];
+    let mut materials = (vec![of_mesh], vec![0; faces]);
+    let mut groups = (vec![String::new()], vec![0; faces]);
 
     let children = node.prim.children.iter().map(Rc::as_ref);
     for subset in children.filter(|child| child.kind == "GeomSubset") {
@@ -438,23 +443,26 @@ fn labels(stage: &Stage<'_>, index: usize, faces: usize) -> (FaceLabels, FaceLab
             .and_then(index_list)
             .unwrap_or_default();
 
-        let labels = if is_material {
+        stage.spend(label.len() / 8 + members.len(), "the subsets of faces")?;
+        let (names, of_face) = if is_material {
             &mut materials
         } else {
             &mut groups
         };
         for face in members {
-            if let Some(of_face) = labels.get_mut(face as usize) {
-                of_face.clone_from(&label);
+            if let Some(of_face) = of_face.get_mut(face as usize) {
+                *of_face = names.len();
             }
         }
+        names.push(label);
     }
 
-    let [materials, groups] = [materials, groups].map(|labels| {
-        if labels.iter().all(String::is_empty) {
+    let [materials, groups] = [materials, groups].map(|(names, of_face)| {
+        if of_face.iter().all(|&name| names[name].is_empty()) {
             return FaceLabels::default();
         }
-        FaceLabels::from_names(labels.iter().map(String::as_str))
+        FaceLabels::from_names(of_face.iter().map(|&name| names[name].as_str()))
     });
-    (materials, groups)
+    stage.spend_names(&materials)?;
+    Ok((materials, groups))
 }

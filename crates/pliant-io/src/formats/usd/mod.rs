@@ -27,6 +27,7 @@
 //! | `blend_shape` | `BlendShape` prims → targets |
 //! | `skeleton` | `Skeleton` prims → joints, skins and their motions |
 //! | `clip` | time samples → a clip |
+//! | `finite` | numbers that are not finite |
 //! | `other_content` | what no field of an asset holds |
 //! | `read` | the layer → an asset |
 //! | `write` | an asset → one layer |
@@ -38,6 +39,7 @@ mod clip;
 mod composition;
 #[cfg(test)]
 mod content_tests;
+mod finite;
 mod layer;
 mod material;
 mod mesh;

@@ -13,8 +13,9 @@ use super::mesh::{display_name, prim_error, read_mesh};
 use super::skeleton::Skeletons;
 use super::stage::{Node, Stage};
 use super::write::{ADDED_ROOT, FILE_INDEX};
-use super::{binary, other_content, syntax, transform};
+use super::{binary, finite, other_content, syntax, transform};
 use crate::asset::check_file_order;
+use crate::parse::finite::NotFinite;
 use crate::{Asset, FileProvider, NoFiles, Object, ReadError, UpAxis};
 
 /// The unit of a layer that names none, in metres.
@@ -56,6 +57,9 @@ fn read_scene(bytes: &[u8], folder: &str, files: &dyn FileProvider) -> Result<As
         ..Asset::default()
     };
     asset.warnings.extend(unread_content(&stage));
+    let not_finite = NotFinite::default();
+    finite::check(&stage, &not_finite);
+    asset.not_finite = not_finite.into_messages();
 
     read_space(&stage, &mut asset);
     let mut meshes: Vec<usize> = (0..stage.nodes.len())

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use pliant_mesh::FaceLabels;
+
 use super::layer::{Layer, Prim, Value, entry};
 use super::material;
 use crate::ReadError;
@@ -80,6 +82,12 @@ impl<'a> Stage<'a> {
     /// Rejects more numbers than a file of this size can mean.
     pub(super) fn spend(&self, numbers: usize, what: &str) -> Result<(), ReadError> {
         self.budget.spend(numbers, what)
+    }
+
+    /// Rejects more names of faces than a file of this size can mean.
+    pub(super) fn spend_names(&self, labels: &FaceLabels) -> Result<(), ReadError> {
+        self.budget
+            .spend_texts(&labels.names, "the labels of faces")
     }
 
     /// A prim and all its ancestors, from the prim to the root.

@@ -26,6 +26,9 @@ pub(super) fn read(
     budget: &Budget,
     warnings: &mut Vec<String>,
 ) -> Result<Option<Animation>, ReadError> {
+    // Every stack may move every mesh and joint.
+    let joints: usize = placed.characters.iter().map(|c| c.nodes.len()).sum();
+    budget.spend(objects.len() + joints, "the animation stacks")?;
     let name = one_line(&stack.element.name);
     let Some(times) = FrameTimes::of(scene, stack) else {
         if stack.time_begin == stack.time_end && key_range(stack).is_none() {

@@ -18,7 +18,9 @@
 //! | `character` | the skeleton that several meshes share |
 //! | `cache` | point caches |
 //! | `clip` | animation stacks → clips |
+//! | `finite` | numbers that are not finite |
 //! | `other_content` | what no field of an asset holds |
+//! | `structure` | whether the file is whole |
 //! | `node_pose` | the transforms of nodes over time |
 
 mod blend_channel;
@@ -27,11 +29,13 @@ mod character;
 mod clip;
 #[cfg(test)]
 mod evaluation_tests;
+mod finite;
 mod material;
 mod mesh;
 mod node_pose;
 mod other_content;
 mod skin;
+mod structure;
 
 use pliant_mesh::glam::{DAffine3, DMat3, DVec3};
 use pliant_rig::Target;
@@ -42,6 +46,7 @@ use self::character::{Character, Characters};
 pub(super) use self::evaluation_tests::files_below;
 use self::skin::BoundMesh;
 use crate::parse::budget::Budget;
+use crate::parse::finite::NotFinite;
 use crate::{Asset, FileProvider, Object, ReadError, UpAxis};
 
 /// Chosen: deeper node trees are rejected; real skeletons have a tenth of it.
@@ -51,6 +56,7 @@ const GREATEST_DEPTH: u32 = 500;
 pub fn read(bytes: &[u8], files: &dyn FileProvider) -> Result<Asset, ReadError> {
     let scene = ufbx::load_memory(bytes, options(bytes.len()))
         .map_err(|error| load_error(&error, bytes))?;
+    structure::require_complete(bytes)?;
     let budget = Budget::of_samples(bytes.len());
     let mut asset = Asset::default();
     read_space(&scene.settings, &mut asset);
@@ -63,6 +69,9 @@ pub fn read(bytes: &[u8], files: &dyn FileProvider) -> Result<Asset, ReadError> 
     }
 
     asset.other_content = other_content::phrases(&scene);
+    let not_finite = NotFinite::default();
+    finite::check(&scene, &not_finite);
+    asset.not_finite = not_finite.into_messages();
     let labels = material::labels(&scene);
     material::read_materials(&scene, &labels, files, &mut asset);
 
@@ -94,6 +103,7 @@ fn read_meshes<'a>(
     for node in &scene.nodes {
         let Some(mesh) = &node.mesh else { continue };
         budget.spend(cost(mesh), "the meshes of the nodes")?;
+        budget.spend_texts(&label_names(node, mesh), "the labels of the meshes")?;
         let path = path(node);
         budget.spend(path.len(), "the names of the nodes")?;
 
@@ -311,6 +321,14 @@ fn cost(mesh: &ufbx::Mesh) -> usize {
     corners
         .saturating_add(mesh.num_vertices.saturating_mul(3))
         .saturating_add(mesh.num_faces)
+}
+
+/// The names that each node with this mesh repeats.
+fn label_names<'a>(node: &'a ufbx::Node, mesh: &'a ufbx::Mesh) -> Vec<&'a str> {
+    let materials = node.materials.iter().map(|m| &*m.element.name);
+    let groups = mesh.face_groups.iter().map(|group| &*group.name);
+    let uvs = mesh.uv_sets.iter().map(|set| &*set.name);
+    materials.chain(groups).chain(uvs).collect()
 }
 
 /// The names from the root to the node, as a path.

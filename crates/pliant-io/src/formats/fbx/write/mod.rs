@@ -59,6 +59,7 @@ const MOST_ELEMENTS: usize = 1 << 27;
 
 /// The asset as a binary FBX file.
 pub fn write(asset: &Asset) -> Result<EncodedAsset, IoError> {
+    asset.require_single_range("FBX", 1.0)?;
     let fits = |object: &Object| {
         let neutral = object.rig.neutral();
         neutral.vertex_count().max(neutral.corner_count()) <= MOST_ELEMENTS

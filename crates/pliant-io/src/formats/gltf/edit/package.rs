@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::EncodedAsset;
 use crate::asset::media_type_of;
-use crate::files::percent_decoded;
+use crate::files::{percent_decoded, plain_uri};
 use crate::gltf::container::{self, base64_uri, to_data_uri};
 use crate::gltf::original::Original;
 use crate::gltf::read::Source;
@@ -180,7 +180,7 @@ pub(super) fn embed_images(
     for image in images.into_iter().flatten() {
         // The reader has reported a file that is missing; its name stays.
         let uri = image.get("uri").and_then(Value::as_str);
-        let bytes = uri.and_then(|uri| original.files.get(uri));
+        let bytes = uri.and_then(|uri| original.files.get(&plain_uri(uri)));
         let (Some(bytes), Some(fields)) = (bytes.cloned(), image.as_object_mut()) else {
             continue;
         };

@@ -1,11 +1,16 @@
 //! glTF accessors: typed arrays in the bytes of buffer views, dense or sparse.
 
+use std::sync::Arc;
+
+use serde_json::Value;
+
 use super::buffers::Buffers;
 use super::draco::{self, DecodedArrays};
 use super::material;
 use crate::ReadError;
 use crate::gltf::container::Chunks;
 use crate::gltf::document::{self, Document, F32, I8, I16, U8, U16, U32};
+use crate::parse::finite::NotFinite;
 
 /// A document and its bytes.
 pub(in crate::formats::gltf) struct Source<'a> {
@@ -14,6 +19,8 @@ pub(in crate::formats::gltf) struct Source<'a> {
     pub(in crate::formats::gltf) chunks: &'a Chunks<'a>,
     /// The label of the faces of each material.
     pub(in crate::formats::gltf) material_labels: Vec<String>,
+    /// The entries of materials without textures, which meshes share.
+    pub(super) plain_materials: Vec<Arc<Value>>,
     decoded: DecodedArrays,
 }
 
@@ -29,6 +36,7 @@ impl<'a> Source<'a> {
             buffers,
             chunks,
             material_labels: material::labels(document),
+            plain_materials: material::without_textures(document),
             decoded: DecodedArrays::new(),
         };
         source.decoded = draco::decode(&source)?;
@@ -247,6 +255,34 @@ impl Source<'_> {
         })?;
 
         Ok(values)
+    }
+
+    /// Notes every accessor of floating-point numbers that are not all finite, whether it is read or
+    /// not. Accessors that cannot be read are left to their readers.
+    pub(super) fn check_finite(&self, found: &NotFinite) -> Result<(), ReadError> {
+        for (index, accessor) in self.document.accessors.iter().enumerate() {
+            if accessor.component_type != F32 {
+                continue;
+            }
+            let Ok(array) = self.array(index, &[accessor.kind.as_str()]) else {
+                continue;
+            };
+            let stored = array
+                .sparse
+                .as_ref()
+                .map(|sparse| (sparse.values, sparse.count));
+            let dense = array.rows.map(|rows| (rows, array.count));
+            for (rows, count) in dense.into_iter().chain(stored) {
+                let numbers = count.saturating_mul(array.width);
+                self.buffers
+                    .budget
+                    .spend(numbers, format_args!("accessor {index}"))?;
+                let width = array.width;
+                let row = |row| (0..width).map(move |k| f64::from(rows.number(row, k)));
+                found.check((0..count).flat_map(row), format_args!("accessor {index}"));
+            }
+        }
+        Ok(())
     }
 
     /// Calls `visit` with every row that is not zero, ascending. These are the displacements of a

@@ -91,7 +91,14 @@ fn decode_primitive(
         arrays.insert(index, DecodedArray { rows, bytes });
     }
 
-    let decoded = arrays.values().map(|array| array.bytes.len()).sum();
+    let own = primitive.attributes.values().chain(&primitive.indices);
+    let decoded = own.filter_map(|index| arrays.get(index));
+    let decoded = decoded.map(|array| array.bytes.len()).sum();
+    // One stream may be named by many primitives.
+    source
+        .buffers
+        .unpacking
+        .spend(decoded, "the Draco streams")?;
     source.buffers.budget.grow(decoded);
     Ok(())
 }

@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use super::accessor::Source;
 use crate::asset::{distinct_names, media_type_of};
+use crate::files::plain_uri;
 use crate::gltf::container::data_uri;
 use crate::gltf::document::Document;
 use crate::{
@@ -42,6 +43,27 @@ fn name(value: &Value) -> &str {
         .get("name")
         .and_then(Value::as_str)
         .unwrap_or_default()
+}
+
+/// The entries of all materials without textures and extensions.
+pub(super) fn without_textures(document: &Document) -> Vec<Arc<Value>> {
+    let materials = document.materials.iter();
+    materials
+        .map(|material| Arc::new(without_texture_entries(material)))
+        .collect()
+}
+
+/// A material without textures and extensions, which refer to other parts of the document.
+fn without_texture_entries(material: &Value) -> Value {
+    let Value::Object(entries) = material else {
+        return material.clone();
+    };
+
+    entries
+        .iter()
+        .filter(|(key, _)| !key.ends_with("Texture") && *key != "extensions")
+        .map(|(key, value)| (key.clone(), without_texture_entries(value)))
+        .collect()
 }
 
 /// Whether a material has more than a name.
@@ -102,6 +124,7 @@ fn images(
         let uri = entry.get("uri").and_then(Value::as_str);
         let view = index(entry.get("bufferView"));
         let key = match (uri, view) {
+            (Some(uri), _) if data_uri(uri).is_none() => plain_uri(uri),
             (Some(uri), _) => uri.to_owned(),
             (None, view) => format!("{view:?}"),
         };

@@ -88,6 +88,11 @@ impl<'a> MeshAssembly<'a> {
             .collect();
 
         let materials = self.material_labels(&polygons);
+        let budget = &self.source.buffers.budget;
+        budget.spend_texts(&materials.names, "the labels of faces")?;
+        // Each layer has an index for each corner, each set a value for each vertex.
+        let layers = self.stored.uvs.len() + usize::from(!self.stored.normals.is_empty());
+        budget.spend(layers.saturating_mul(polygons.corners.len()), "the corners")?;
         let builder = MeshBuilder {
             name,
             positions,
@@ -171,7 +176,7 @@ impl<'a> MeshAssembly<'a> {
     }
 
     /// The materials that this mesh uses; the parts are renumbered to index into them.
-    fn used_materials(&mut self) -> Vec<Value> {
+    fn used_materials(&mut self) -> Vec<Arc<Value>> {
         let mut used = Vec::new();
         let mut index_of = HashMap::new();
         for part in &mut self.stored.parts {
@@ -179,7 +184,7 @@ impl<'a> MeshAssembly<'a> {
                 continue;
             };
             let index = *index_of.entry(material).or_insert_with(|| {
-                used.push(without_textures(&self.source.document.materials[material]));
+                used.push(Arc::clone(&self.source.plain_materials[material]));
                 used.len() - 1
             });
             part.material = Some(index);
@@ -333,17 +338,4 @@ fn known_weld(source: &Source<'_>, own: &MeshExtras, stored: &StoredMesh) -> Opt
         .all(|(s, &v)| bits(s) == bits(representatives[v as usize] as usize));
 
     (together && !representatives.contains(&u32::MAX)).then_some(vertex_of)
-}
-
-/// A material without textures and extensions, which refer to other parts of the document.
-fn without_textures(material: &Value) -> Value {
-    let Value::Object(entries) = material else {
-        return material.clone();
-    };
-
-    entries
-        .iter()
-        .filter(|(key, _)| !key.ends_with("Texture") && *key != "extensions")
-        .map(|(key, value)| (key.clone(), without_textures(value)))
-        .collect()
 }

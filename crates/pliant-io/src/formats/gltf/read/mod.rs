@@ -58,6 +58,7 @@ use crate::formats::ReadFailure;
 use crate::gltf::container;
 use crate::gltf::document::Document;
 use crate::gltf::original::RecordingFiles;
+use crate::parse::finite::NotFinite;
 use crate::parse::json::json_problem;
 use crate::{Asset, FileProvider, IoError, ReadError};
 
@@ -96,11 +97,17 @@ pub(crate) fn read_shared(
     let buffers = Buffers::open(&document, &chunks, &files)?;
     let source = Source::open(&document, buffers, &chunks)?;
 
+    let not_finite = NotFinite::default();
+    source.check_finite(&not_finite)?;
     let scene = Scene::read(&source, &files, &[])?;
+    for (index, skin) in &scene.skins {
+        skin.check_finite(*index, &not_finite);
+    }
     let other_content = OtherContent::of(&source, &scene).phrases()?;
     let original = files.into_original(bytes, scene.read_objects());
     Ok(Asset {
         other_content,
+        not_finite: not_finite.into_messages(),
         original: Some(Arc::new(original)),
         ..scene.asset
     })

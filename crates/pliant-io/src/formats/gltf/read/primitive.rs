@@ -256,6 +256,12 @@ impl VertexRun<'_> {
             sets.resize_with(own, Vec::new);
         }
 
+        // Sets that only other primitives have are filled up.
+        let filled = (sets.len() - own).saturating_mul((self.end - self.start).saturating_mul(N));
+        self.source
+            .buffers
+            .budget
+            .spend(filled, format_args!("the sets {name}"))?;
         for (k, set) in sets.iter_mut().enumerate() {
             self.fill(&format!("{name}{k}"), kinds, set)?;
             set.resize(self.end, [0.0; N]);

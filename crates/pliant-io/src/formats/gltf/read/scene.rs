@@ -117,7 +117,12 @@ impl<'a> Scene<'a> {
             &mut scene.warnings,
         )?;
 
-        let (presets, unknown) = vrm::presets(&source.document.extensions, &objects, &placed);
+        let (presets, unknown) = vrm::presets(
+            &source.document.extensions,
+            &objects,
+            &placed,
+            &source.buffers.budget,
+        );
         if unknown > 0 {
             scene.warnings.push(format!(
                 "{unknown} bind(s) of expressions name no target of the file and were not read"

@@ -29,6 +29,7 @@ use super::nodes::{NodeTree, unit_rotation};
 use super::primitive::StoredMesh;
 use crate::ReadError;
 use crate::gltf::document;
+use crate::parse::finite::NotFinite;
 
 /// Chosen: how far the bind pose and the rest pose may differ, relative to the largest entry of the
 /// matrices. Exporters round them to single precision.
@@ -86,6 +87,9 @@ impl BoundSkin {
         let budget = &source.buffers.budget;
         let numbers = count.saturating_add(skin.joints.len().saturating_mul(32));
         budget.spend(numbers, format_args!("skin {index}"))?;
+        let names = skin.joints.iter().map(|&node| &nodes.nodes[node].name);
+        let names: Vec<&str> = names.flatten().map(String::as_str).collect();
+        budget.spend_texts(&names, format_args!("the joints of skin {index}"))?;
         let inverse = inverse_bind_matrices(source, skin).map_err(|e| ReadError {
             message: format!("skin {index}: {}", e.message),
             ..e
@@ -149,6 +153,12 @@ impl BoundSkin {
             nodes: joint_tree,
             scene_from_mesh,
         })
+    }
+
+    /// Notes a rest pose that cannot be used.
+    pub(super) fn check_finite(&self, index: usize, found: &NotFinite) {
+        let numbers = self.rest_joints.iter().flat_map(|m| m.to_cols_array());
+        found.check(numbers, format_args!("the pose of skin {index}"));
     }
 
     /// Which joints each welded vertex follows, and a warning if weights were corrected. Each
@@ -219,7 +229,8 @@ fn influences(
     let mut own: Vec<Influence> = Vec::new();
     for (set, weights) in stored.joints.iter().zip(&stored.joint_weights) {
         for (&joint, &weight) in set[vertex].iter().zip(&weights[vertex]) {
-            if weight == 0.0 {
+            // A weight that is not finite is noted with its accessor.
+            if weight == 0.0 || !weight.is_finite() {
                 continue;
             }
             check_influence(joint, weight, joints).map_err(|why| {
@@ -250,7 +261,7 @@ fn influences(
 
 /// What is wrong with a weight or a joint, as a phrase.
 fn check_influence(joint: f32, weight: f32, joints: usize) -> Result<(), String> {
-    if !(weight >= 0.0 && weight.is_finite()) {
+    if weight < 0.0 {
         return Err(format!("the weight {weight}"));
     }
     if !(joint >= 0.0 && joint.fract() == 0.0 && (joint as usize) < joints) {
@@ -279,18 +290,14 @@ fn inverse_bind_matrices(
         )));
     }
 
-    let matrices = matrices
+    // The accessor is noted as not finite; a report about the file goes on.
+    let usable = |matrix: &DAffine3| matrix.is_finite();
+    Ok(matrices
         .iter()
         .take(skin.joints.len())
         .map(|m| DAffine3::from_mat4(DMat4::from_cols_array(m)))
-        .collect::<Vec<_>>();
-
-    match matrices.iter().position(|m| !m.is_finite()) {
-        Some(k) => Err(ReadError::whole(format!(
-            "inverse bind matrix {k} is not finite; export the file again"
-        ))),
-        None => Ok(matrices),
-    }
+        .map(|m| Some(m).filter(usable).unwrap_or(DAffine3::IDENTITY))
+        .collect())
 }
 
 /// For each joint, its nearest ancestor that is a joint.

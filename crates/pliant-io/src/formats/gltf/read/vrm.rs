@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use super::scene::PlacedMesh;
 use crate::Object;
+use crate::parse::budget::Budget;
 
 /// The presets of a document whose meshes were read, in its order, and the number of binds that name
 /// no target.
@@ -23,10 +24,12 @@ pub(super) fn presets(
     extensions: &Value,
     objects: &[Object],
     placed: &[PlacedMesh],
+    budget: &Budget,
 ) -> (Vec<Preset>, usize) {
     let mut reader = Presets {
         objects,
         placed,
+        budget,
         found: Vec::new(),
         names: HashSet::new(),
         unknown: 0,
@@ -41,6 +44,8 @@ pub(super) fn presets(
 struct Presets<'a> {
     objects: &'a [Object],
     placed: &'a [PlacedMesh],
+    /// Every bind repeats the name of its target.
+    budget: &'a Budget,
     found: Vec<Preset>,
     names: HashSet<String>,
     unknown: usize,
@@ -100,7 +105,10 @@ impl Presets<'_> {
         weight: f64,
     ) {
         let target = object.and_then(|&object| self.target(object, &bind["index"]));
-        match target.filter(|_| weight.is_finite()) {
+        let is_affordable = |(target, _): &(&Target, f64)| {
+            weight.is_finite() && self.budget.try_spend(target.name.len() / 8 + 1)
+        };
+        match target.filter(is_affordable) {
             // Meshes that share a name of a target share its slider.
             Some((target, key)) => {
                 weights.insert(target.name.clone(), weight * key);

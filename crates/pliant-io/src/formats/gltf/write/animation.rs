@@ -100,6 +100,7 @@ impl<'a> FrameTargets<'a> {
 pub(in crate::formats::gltf) fn animations(
     asset: &Asset,
     nodes: &[usize],
+    offsets: &[DVec3],
     skins: &Skins<'_>,
     frames: &FrameTargets<'_>,
     buffer: &mut BufferBuilder,
@@ -108,6 +109,7 @@ pub(in crate::formats::gltf) fn animations(
     let mut left_out = Vec::new();
     for clip in &asset.clips {
         let mut writer = ClipWriter::new(clip, nodes, frames, buffer);
+        writer.offsets = offsets;
         writer.clip(asset, skins);
 
         if writer.sheared {
@@ -145,6 +147,8 @@ fn time_shift(clip: &Animation) -> f64 {
 pub(in crate::formats::gltf) struct ClipWriter<'a> {
     clip: &'a Animation,
     nodes: &'a [usize],
+    /// What the nodes of objects add to their positions; empty if nothing.
+    offsets: &'a [DVec3],
     frames: &'a FrameTargets<'a>,
     buffer: &'a mut BufferBuilder,
     time_shift: f64,
@@ -164,6 +168,7 @@ impl<'a> ClipWriter<'a> {
         Self {
             clip,
             nodes,
+            offsets: &[],
             frames,
             buffer,
             time_shift: time_shift(clip),
@@ -217,10 +222,32 @@ impl<'a> ClipWriter<'a> {
         }
 
         if let Some(placement) = &motion.placement {
-            self.placement(self.nodes[motion.object], placement);
+            let node = self.nodes[motion.object];
+            match self.offsets.get(motion.object) {
+                Some(&offset) if offset != DVec3::ZERO => {
+                    self.placement(node, &self.around(placement, offset));
+                }
+                _ => self.placement(node, placement),
+            }
         }
 
         points
+    }
+
+    /// A placement of positions relative to an offset. Between keys, a node turns about its own origin, not
+    /// about that of the scene, so that every frame becomes a key.
+    fn around(&self, placement: &PlacementTrack, offset: DVec3) -> PlacementTrack {
+        let frames = (0..self.clip.frame_count).map(|frame| self.clip.time_secs(frame));
+        let mut times_secs: Vec<f64> = placement.times_secs.iter().copied().chain(frames).collect();
+        times_secs.sort_unstable_by(f64::total_cmp);
+        times_secs.dedup();
+
+        let offset = DAffine3::from_translation(offset);
+        let moved = times_secs.iter().map(|&time| placement.at(time) * offset);
+        PlacementTrack {
+            moved_from_rest: moved.collect(),
+            times_secs,
+        }
     }
 
     pub(in crate::formats::gltf) fn weights(&mut self, object: usize, track: &WeightTrack) {

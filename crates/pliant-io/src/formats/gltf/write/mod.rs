@@ -129,8 +129,20 @@ impl DocumentWriter {
         let asset = asset.with_playable_motions();
         let (asset, settings) = asset.with_flat_rigs();
         let asset = asset.as_ref();
-        let nodes = nodes::write(asset, &mut writer.document);
-        let skins = Skins::write(asset, &nodes, &mut writer.document, &mut writer.buffer);
+        // Positions are in single precision, those of nodes are not.
+        let near = asset.recentred(&asset.joint_leaders());
+        let (asset, offsets) = match &near {
+            Some((near, offsets)) => (near, offsets.as_slice()),
+            None => (asset, [].as_slice()),
+        };
+        let nodes = nodes::write(asset, offsets, &mut writer.document);
+        let skins = Skins::write(
+            asset,
+            &nodes,
+            offsets,
+            &mut writer.document,
+            &mut writer.buffer,
+        );
 
         let mut frames = FrameTargets::of(asset);
         for (k, object) in asset.objects.iter().enumerate() {
@@ -139,7 +151,7 @@ impl DocumentWriter {
         }
 
         let (animations, left_out) =
-            animation::animations(asset, &nodes, &skins, &frames, &mut writer.buffer);
+            animation::animations(asset, &nodes, offsets, &skins, &frames, &mut writer.buffer);
         writer.document.animations = animations;
         writer.left_out.extend(left_out);
 

@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 
+use pliant_mesh::glam::DVec3;
+
 use crate::Asset;
 use crate::gltf::document::{Document, Node, Scene};
 
 /// Adds the nodes of all objects to `document`, in one scene, and returns the node of each object.
-pub(super) fn write(asset: &Asset, document: &mut Document) -> Vec<usize> {
+/// Positions of an object are relative to its offset; without `offsets`, all are zero.
+pub(super) fn write(asset: &Asset, offsets: &[DVec3], document: &mut Document) -> Vec<usize> {
     let mut tree = PathTree {
         nodes: &mut document.nodes,
         groups: HashMap::new(),
@@ -16,6 +19,12 @@ pub(super) fn write(asset: &Asset, document: &mut Document) -> Vec<usize> {
     let mut node_of_object = Vec::with_capacity(asset.objects.len());
     for (k, object) in asset.objects.iter().enumerate() {
         node_of_object.push(tree.add_object(k, &object.path));
+    }
+    // The joints of a skinned object place it, its own node does not.
+    for (k, &offset) in offsets.iter().enumerate() {
+        if offset != DVec3::ZERO && asset.objects[k].fitting_skin().is_none() {
+            tree.nodes[node_of_object[k]].translation = Some(offset.to_array());
+        }
     }
 
     let roots = tree.roots;

@@ -3,7 +3,8 @@
 //! **Method.** A joint is a node at its bind pose, or where it rests, below the node of its parent
 //! joint or below one node for the skeleton. Its inverse bind matrix inverts the transform of the
 //! bind pose, in which every vertex is where the mesh has it. In a frame in which a joint with bind transform `P` moves by
-//! `T`, its node has the transform `T P`, written relative to its parent.
+//! `T`, its node has the transform `T P`, written relative to its parent. Where positions are stored
+//! relative to an offset `o`, the inverse bind matrix is `P⁻¹ o`, with `o` as a translation.
 //!
 //! **Source.** "glTF 2.0 Specification", section 3.7.3.
 
@@ -33,10 +34,11 @@ struct SharedSkeleton<'a> {
 }
 
 impl<'a> Skins<'a> {
-    /// Adds the joints to `document`, whose objects have the given `nodes`.
+    /// Adds the joints to `document`, whose objects have the given `nodes` and `offsets`.
     pub(super) fn write(
         asset: &'a Asset,
         nodes: &[usize],
+        offsets: &[DVec3],
         document: &mut Document,
         buffer: &mut BufferBuilder,
     ) -> Self {
@@ -59,7 +61,8 @@ impl<'a> Skins<'a> {
             document.nodes[node].skin = Some(known.unwrap_or_else(|| {
                 let rest = rest_motions(asset, object);
                 let nodes = write_joints(&binding.skeleton, rest, document);
-                write_skin(&binding.skeleton, &nodes, document, buffer);
+                let offset = offsets.get(object).copied().unwrap_or_default();
+                write_skin(&binding.skeleton, offset, &nodes, document, buffer);
                 skins.skeletons.push(SharedSkeleton {
                     skeleton: &binding.skeleton,
                     object,
@@ -230,14 +233,15 @@ fn write_joints(
 
 fn write_skin(
     skeleton: &Skeleton,
+    offset: DVec3,
     joints: &[usize],
     document: &mut Document,
     buffer: &mut BufferBuilder,
 ) {
     let back = |joint: &pliant_rig::Joint| {
-        DMat4::from(joint.bind().inverse())
-            .as_mat4()
-            .to_cols_array()
+        // Stored positions are relative to the offset.
+        let from_stored = joint.bind().inverse() * DAffine3::from_translation(offset);
+        DMat4::from(from_stored).as_mat4().to_cols_array()
     };
     let matrices: Vec<[f32; 16]> = skeleton.joints().iter().map(back).collect();
     let root = joints.last().map(|last| last + 1);

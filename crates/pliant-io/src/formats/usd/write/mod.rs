@@ -14,7 +14,7 @@ mod text;
 
 use std::rc::Rc;
 
-use pliant_mesh::glam::{DAffine3, Vec3};
+use pliant_mesh::glam::{DAffine3, DVec3, Vec3};
 use pliant_mesh::{Bounds, CornerLayer, FaceLabels, Mesh};
 use pliant_rig::Target;
 
@@ -22,7 +22,7 @@ use self::names::{MATERIALS, PrimTree, distinct_names};
 use self::skeleton::SkeletonPrim;
 use self::text::{extent, list, matrix, quoted, singles, tuples};
 use crate::asset::image_file_names;
-use crate::{Animation, Asset, Capabilities, EncodedAsset, IoError, Motion, Object, Shape, UpAxes};
+use crate::{Animation, Asset, Capabilities, EncodedAsset, IoError, Motion, Shape, UpAxes};
 
 /// What a USDA file can store.
 pub const CAPABILITIES: Capabilities = Capabilities {
@@ -60,7 +60,7 @@ pub(in crate::formats::usd) const ADDED_ROOT: &str = "pliant:addedRoot";
 
 /// The asset as one layer; its first clip gives the time samples.
 pub fn write(asset: &Asset) -> Result<EncodedAsset, IoError> {
-    require_single_precision(asset)?;
+    asset.require_single_range("USD", 1.0)?;
     let mut left_out = CAPABILITIES.left_out_of(asset);
     let plain = skeleton::with_written_skins_only(asset);
     if let Some((_, count)) = &plain {
@@ -70,6 +70,15 @@ pub fn write(asset: &Asset) -> Result<EncodedAsset, IoError> {
     }
     let asset = plain.as_ref().map_or(asset, |(plain, _)| plain);
     left_out.extend(material::left_out(asset));
+    // Positions are in single precision, transforms are not. One of a mesh would also move the meshes
+    // below it.
+    let near = asset
+        .recentred(&asset.joint_leaders())
+        .filter(|_| PrimTree::of(asset).has_leaves_only());
+    let (asset, offsets) = match &near {
+        Some((near, offsets)) => (near, offsets.clone()),
+        None => (asset, vec![DVec3::ZERO; asset.objects.len()]),
+    };
     let clip = asset.clips.first();
     let image_names = image_file_names(asset);
     let tree = PrimTree::of(asset);
@@ -86,6 +95,7 @@ pub fn write(asset: &Asset) -> Result<EncodedAsset, IoError> {
         materials: materials(asset),
         uv_names: uv_names(asset),
         image_names: image_names.clone(),
+        offsets,
         out: String::from("#usda 1.0\n"),
         depth: 0,
         adds_root: tree.adds_root,
@@ -128,24 +138,6 @@ pub fn write(asset: &Asset) -> Result<EncodedAsset, IoError> {
         sidecar_files: material::image_files(asset, &image_names),
         left_out,
     })
-}
-
-/// Rejects positions beyond the range of single precision.
-fn require_single_precision(asset: &Asset) -> Result<(), IoError> {
-    for object in &asset.objects {
-        let mut positions = object.rig.neutral().positions().iter();
-        if let Some(vertex) = positions.position(|p| !p.as_vec3().is_finite()) {
-            return Err(IoError::NotFinite {
-                file: asset.display_name(),
-                message: format!(
-                    "vertex {vertex} of '{}' exceeds the 32-bit numbers of USD; scale the asset down",
-                    object.name()
-                ),
-            });
-        }
-    }
-
-    Ok(())
 }
 
 /// The materials of all objects: display name and prim name.
@@ -199,6 +191,8 @@ struct Writer<'a> {
     uv_names: Vec<String>,
     /// The names of the files of the images.
     image_names: Vec<String>,
+    /// What the transform of each object adds to its positions.
+    offsets: Vec<DVec3>,
     /// Whether the root is no part of the asset.
     adds_root: bool,
     skeletons: Rc<Vec<SkeletonPrim>>,
@@ -328,7 +322,7 @@ impl Writer<'_> {
         // Every object is below the one root.
         let root_end = path.match_indices('/').nth(1);
         let root = root_end.map_or(path, |(end, _)| &path[..end]);
-        self.mesh(object, motion, root);
+        self.mesh(index, motion, root);
         if let Some(file_indices) = &self.file_indices {
             let indices = list(&file_indices[index]);
             self.line(&format!("custom int[] {FILE_INDEX} = {indices}"));
@@ -363,7 +357,8 @@ impl Writer<'_> {
         self.close("}");
     }
 
-    fn mesh(&mut self, object: &Object, motion: Option<&Motion>, root: &str) {
+    fn mesh(&mut self, index: usize, motion: Option<&Motion>, root: &str) {
+        let object = &self.asset.objects[index];
         let mesh = object.rig.neutral();
         if let Some(bounds) = mesh.bounds() {
             self.line(&format!("float3[] extent = {}", extent(&bounds)));
@@ -389,7 +384,9 @@ impl Writer<'_> {
 
         self.line("uniform token subdivisionScheme = \"none\"");
         // Joints place a skinned mesh, its own transform does not.
-        self.placement(motion.filter(|_| object.skin.is_none()));
+        if object.skin.is_none() {
+            self.placement(motion, self.offsets[index]);
+        }
         self.subsets(mesh.materials(), "materialBind", "material", root);
         self.subsets(mesh.groups(), "group", "group", root);
     }
@@ -506,24 +503,24 @@ impl Writer<'_> {
         ));
     }
 
-    fn placement(&mut self, motion: Option<&Motion>) {
+    fn placement(&mut self, motion: Option<&Motion>, offset: DVec3) {
         let track = motion.and_then(|motion| motion.placement.as_ref());
-        let (Some(track), Some(clip)) = (track, self.clip) else {
+        let moving = track.zip(self.clip);
+        if moving.is_none() && offset == DVec3::ZERO {
             return;
-        };
-
-        self.line(&format!(
-            "matrix4d xformOp:transform = {}",
-            matrix(&DAffine3::IDENTITY)
-        ));
-        self.open("matrix4d xformOp:transform.timeSamples = {");
-
-        for k in 0..clip.frame_count {
-            let at = frame_code(clip, k);
-            self.line(&format!("{at}: {},", matrix(&track.at(clip.time_secs(k)))));
         }
 
-        self.close("}");
+        let rest = DAffine3::from_translation(offset);
+        self.line(&format!("matrix4d xformOp:transform = {}", matrix(&rest)));
+        if let Some((track, clip)) = moving {
+            self.open("matrix4d xformOp:transform.timeSamples = {");
+            for k in 0..clip.frame_count {
+                let at = frame_code(clip, k);
+                let moved = track.at(clip.time_secs(k)) * rest;
+                self.line(&format!("{at}: {},", matrix(&moved)));
+            }
+            self.close("}");
+        }
         self.line("uniform token[] xformOpOrder = [\"xformOp:transform\"]");
     }
 

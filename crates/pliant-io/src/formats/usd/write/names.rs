@@ -23,6 +23,12 @@ pub(super) struct PrimTree {
 }
 
 impl PrimTree {
+    /// Whether nothing is below an object.
+    pub(super) fn has_leaves_only(&self) -> bool {
+        let is_leaf = self.object.is_none() || self.children.is_empty();
+        is_leaf && self.children.iter().all(Self::has_leaves_only)
+    }
+
     /// The objects by their paths, all below one root. USD needs one default prim.
     pub(super) fn of(asset: &Asset) -> Self {
         let paths: Vec<Vec<&str>> = asset

@@ -2,7 +2,8 @@
 //!
 //! **Format.** A `Skeleton` prim lists its joints by paths, parents first, with bind and rest
 //! transforms; its `SkelAnimation` moves joints and weights. The neutrals of the asset are in the
-//! space of the scene, so that the skeletons and the bind transforms of the meshes are the identity.
+//! space of the scene, so that the skeletons and the bind transforms of the meshes are the identity, but
+//! for the offset of a mesh far from the origin.
 //!
 //! **Method.** Objects that follow the same joints in the same motion share one skeleton, unless
 //! blend shapes of the same name have other weights. What moves an object as a whole moves its joints
@@ -305,11 +306,12 @@ impl Writer<'_> {
 
         let asset = self.asset;
         if let (Some(binding), Some(joints)) = (&asset.objects[index].skin, &skeleton.joints) {
-            self.influences(binding, joints);
+            let mesh = DAffine3::from_translation(self.offsets[index]);
+            self.influences(binding, joints, &mesh);
         }
     }
 
-    fn influences(&mut self, binding: &SkinBinding, joints: &Joints) {
+    fn influences(&mut self, binding: &SkinBinding, joints: &Joints, bind: &DAffine3) {
         let skin = &binding.skin;
         let width = skin.most_influences().max(1);
         let mut places = Vec::with_capacity(width * skin.vertex_count());
@@ -327,9 +329,9 @@ impl Writer<'_> {
             &*format!("elementSize = {width}"),
             "interpolation = \"vertex\"",
         ];
-        let identity = matrix(&DAffine3::IDENTITY);
+        let bind = matrix(bind);
         self.line(&format!(
-            "matrix4d primvars:skel:geomBindTransform = {identity}"
+            "matrix4d primvars:skel:geomBindTransform = {bind}"
         ));
         let places = list(places);
         self.attribute(

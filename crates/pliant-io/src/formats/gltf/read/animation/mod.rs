@@ -41,12 +41,21 @@ pub(super) fn read(
     placed: &[PlacedMesh],
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Animation>, ReadError> {
+    let mut with_frames = HashMap::new();
+    for (k, place) in placed.iter().enumerate() {
+        if let (Some(&node), false) = (place.chain.first(), place.frames.is_empty()) {
+            with_frames.entry(node).or_insert(k);
+        }
+    }
+    let chains: usize = placed.iter().map(|place| 1 + place.chain.len()).sum();
+    let joints: usize = skins.values().map(|skin| skin.nodes.len()).sum();
     let reader = ClipReader {
         source,
         nodes,
         skins,
         objects,
         placed,
+        with_frames,
     };
 
     let mut clips = Vec::new();
@@ -55,6 +64,10 @@ pub(super) fn read(
             .name
             .clone()
             .unwrap_or_else(|| format!("animation{k}"));
+        // Every animation may move every object.
+        let steps = nodes.nodes.len() + chains + joints;
+        let budget = &source.buffers.budget;
+        budget.spend(steps, format_args!("animation {k}"))?;
         let clip = reader
             .clip(&name, animation, warnings)
             .map_err(|e| ReadError {
@@ -76,6 +89,8 @@ struct ClipReader<'a> {
     skins: &'a BTreeMap<usize, BoundSkin>,
     objects: &'a [Object],
     placed: &'a [PlacedMesh],
+    /// The first mesh with frames at each node.
+    with_frames: HashMap<usize, usize>,
 }
 
 /// The curves of one node.
@@ -262,10 +277,7 @@ impl ClipReader<'_> {
 
     /// The first target of the mesh at `node` that is a frame of this clip, if there are any.
     fn first_frame_target(&self, node: usize, own: Option<&ClipExtras>) -> Option<usize> {
-        let placed = self
-            .placed
-            .iter()
-            .find(|placed| placed.chain.first() == Some(&node) && !placed.frames.is_empty())?;
+        let placed = &self.placed[*self.with_frames.get(&node)?];
         let (_, first) = own?.points.iter().find(|(mesh, _)| *mesh == placed.mesh)?;
         Some(*first)
     }
