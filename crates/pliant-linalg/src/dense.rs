@@ -34,6 +34,17 @@ impl Svd {
         rows.max(columns) as f64 * f64::EPSILON
     }
 
+    /// Relative size below which a singular value may be rounding of entries that were stored in single
+    /// precision. A matrix of independent errors of size `ε` has the norm `ε (√rows + √columns)`, and no
+    /// entry is larger than the largest singular value.
+    ///
+    /// **Source.** Davidson, Szarek, "Local operator theory, random matrices and Banach spaces", 2001,
+    /// theorem II.13.
+    #[must_use]
+    pub fn single_precision_tolerance(rows: usize, columns: usize) -> f64 {
+        f64::from(f32::EPSILON) * ((rows as f64).sqrt() + (columns as f64).sqrt())
+    }
+
     /// Decomposes `matrix`.
     pub fn of(matrix: MatRef<'_, f64>) -> Result<Self, LinalgError> {
         require_finite(matrix)?;

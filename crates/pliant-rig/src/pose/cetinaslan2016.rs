@@ -223,7 +223,11 @@ fn regularised_inverse(
     };
 
     let inverse = if alpha == 0.0 {
-        svd.pseudo_inverse(Svd::default_tolerance(projected.rows(), moving.len()))
+        // Targets are in single precision, so that smaller singular values are their rounding.
+        svd.pseudo_inverse(Svd::single_precision_tolerance(
+            projected.rows(),
+            moving.len(),
+        ))
     } else {
         // Σ / (Σ² + α), the filter factors of Tikhonov regularisation.
         let damped = DenseMatrix::from_fn(moving.len(), svd.values.len(), |row, k| {
@@ -390,7 +394,8 @@ fn automatic_gamma(
 
     // Sliders that move no pin are zero columns of B̄: with fewer moving sliders than coordinates,
     // the smallest singular value is zero.
-    let smallest = if moving.len() < full_rank {
+    let rounding = largest * Svd::single_precision_tolerance(projected.rows(), moving.len());
+    let smallest = if moving.len() < full_rank || svd.values[last] <= rounding {
         0.0
     } else {
         svd.values[last]

@@ -292,6 +292,34 @@ fn on_an_orthonormal_rig_the_transpose_is_the_pseudo_inverse() {
     );
 }
 
+/// Three targets whose displacements at two vertices depend on each other, but for their rounding to
+/// single precision.
+#[test]
+fn the_pseudo_inverse_does_not_invert_the_rounding_of_targets() {
+    let mesh = Mesh::from_triangles(vec![DVec3::ZERO, DVec3::X, DVec3::Y], &[[0, 1, 2]]).unwrap();
+    let a = [DVec3::new(0.11, 0.7, 0.3), DVec3::new(-0.4, 0.21, 0.9)];
+    let b = [DVec3::new(-0.6, 0.13, 0.5), DVec3::new(0.33, -0.8, 0.17)];
+    let mixed = [0, 1].map(|k| a[k] * 0.37 + b[k] * 0.59);
+    let targets = [("a", a), ("b", b), ("c", mixed)]
+        .map(|(name, deltas)| Target::from_dense(name, deltas.map(|d| d.as_vec3())));
+    let rig = Rig::new(mesh, targets.to_vec()).unwrap();
+
+    let goals = [DVec3::new(0.3, -0.2, 0.1), DVec3::new(0.1, 0.2, -0.3)];
+    let pins = [Pin::new(0, goals[0]), Pin::new(1, goals[1])];
+    let solvers: [&dyn PoseSolver; 2] = [&PseudoInverse, &Hybrid::default()];
+    for solver in solvers {
+        let weights = solve(&rig, &[], &pins, solver, Range::Free).weights;
+        assert!(weights.iter().all(|w| w.abs() < 2.0), "{weights:?}");
+    }
+
+    // Of all weights with the least error, those of least norm: the third target is used as the mix is.
+    let weights = solve(&rig, &[], &pins, &PseudoInverse, Range::Free).weights;
+    assert!(
+        (weights[2] - 0.37 * weights[0] - 0.59 * weights[1]).abs() < 1e-5,
+        "{weights:?}"
+    );
+}
+
 #[test]
 fn localized_drops_the_targets_that_move_a_pin_less_than_the_active_radius() {
     let rig = bumps(8);
