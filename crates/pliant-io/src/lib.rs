@@ -37,8 +37,8 @@ pub use asset::{
 };
 pub use error::{FilePosition, IoError, ReadError};
 pub use files::{
-    FileProvider, MemoryDisk, MemoryFile, NoFiles, discard_unfinished_files, is_file, is_folder,
-    is_same_file, read_file, write_files,
+    ContentHash, FileProvider, FileRead, MemoryDisk, MemoryFile, NoFiles, discard_unfinished_files,
+    is_file, is_folder, is_same_file, list_folder, read_file, record_reads, write_files,
 };
 pub use formats::markers::{MarkerFile, is_marker_file, read_markers};
 pub use formats::performance::{PerformanceOptions, is_performance_file, read_performance};

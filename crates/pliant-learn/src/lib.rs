@@ -54,8 +54,8 @@ pub use detail::{
 pub use error::LearnError;
 pub use methods::ControlConstraint;
 pub use model::{
-    Confidence, DriveOptions, DriveReport, DrivenClip, DrivenError, DrivenPose, Driver, Model,
-    UnreachedControlPoint, shown_mesh,
+    Confidence, DriveFindings, DriveOptions, DriveReport, DrivenClip, DrivenError, DrivenPose,
+    Driver, Model, UnreachedControlPoint, shown_mesh,
 };
 pub use pliant_rig::{Influence, Joint, Skeleton, Skin};
 pub use registration::{Scan, ScanDistance, ScanOptions, ScanRegistration, ScanReport};

@@ -41,9 +41,9 @@ mod stroke;
 mod symmetry;
 
 pub use animation::{
-    Clip, ClipEdit, Ease, EasedKey, Falloff, Interpolation, Key, KeyedCurves, MarkerGap,
-    MarkerTrack, PoseBlend, PoseLibrary, PoseScope, SavedPose, ShapeBasis, WeightTrack,
-    eased_weight, edit_clip,
+    Clip, ClipEdit, Ease, EasedKey, Falloff, FrameSelection, FrameSelectionError, Interpolation,
+    Key, KeyedCurves, MarkerGap, MarkerTrack, PoseBlend, PoseLibrary, PoseScope, SavedPose,
+    ShapeBasis, WeightTrack, eased_weight, edit_clip,
 };
 pub use error::RigError;
 pub use invert::{

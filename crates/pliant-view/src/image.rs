@@ -144,6 +144,40 @@ pub fn to_apng(frames: &[Image], frame_millis: u16) -> Result<Vec<u8>, ViewError
     Ok(bytes)
 }
 
+/// The pictures of a PNG or an animated PNG that [`Image::to_png`] or [`to_apng`] made.
+///
+/// # Errors
+/// [`ViewError::Texture`] for other files.
+pub fn from_apng(bytes: &[u8]) -> Result<Vec<Image>, ViewError> {
+    let wrong = |message: String| ViewError::Texture { message };
+    let failed = |error: png::DecodingError| wrong(error.to_string());
+    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes))
+        .read_info()
+        .map_err(failed)?;
+    let info = reader.info();
+    let is_ours = info.color_type == png::ColorType::Rgb && info.bit_depth == png::BitDepth::Eight;
+    if !is_ours {
+        return Err(wrong("it does not hold colours of 3 × 8 bits".into()));
+    }
+    let size = [info.width as usize, info.height as usize];
+    check_size(size)?;
+    let count = info
+        .animation_control()
+        .map_or(1, |animation| animation.num_frames);
+
+    let mut images = Vec::new();
+    let mut buffer = vec![0; 3 * size[0] * size[1]];
+    for _ in 0..count {
+        let frame = reader.next_frame(&mut buffer).map_err(failed)?;
+        if [frame.width as usize, frame.height as usize] != size {
+            return Err(wrong("its frames have several sizes".into()));
+        }
+        let pixels = buffer.chunks_exact(3).map(|p| [p[0], p[1], p[2]]).collect();
+        images.push(Image::from_pixels(size, pixels)?);
+    }
+    Ok(images)
+}
+
 fn encoder<'a>(bytes: &'a mut Vec<u8>, image: &Image) -> png::Encoder<'a, &'a mut Vec<u8>> {
     let mut encoder = png::Encoder::new(bytes, image.width as u32, image.height as u32);
     encoder.set_color(png::ColorType::Rgb);
@@ -208,6 +242,18 @@ mod tests {
             to_apng(&misfit, 40),
             Err(ViewError::Frames { frame: 1 })
         ));
+    }
+
+    #[test]
+    fn the_frames_of_an_animation_come_back() {
+        let gray = |k: u8| Image::filled([7, 4], Color::srgb8(k, 2 * k, 90)).unwrap();
+        let frames = [gray(3), gray(40), gray(40), gray(120)];
+        assert_eq!(from_apng(&to_apng(&frames, 40).unwrap()).unwrap(), frames);
+        assert_eq!(
+            from_apng(&frames[1].to_png().unwrap()).unwrap(),
+            frames[1..2]
+        );
+        assert!(from_apng(b"no picture").is_err());
     }
 
     #[test]

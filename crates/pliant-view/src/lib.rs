@@ -51,7 +51,7 @@ pub use camera::{Camera, Framing, Projection, View};
 pub use color::{Color, ColorMap, ScalarRange};
 pub use contact_sheet::{ContactSheet, turntable};
 pub use error::ViewError;
-pub use image::{Image, to_apng};
+pub use image::{Image, from_apng, to_apng};
 pub use look::{Look, face_means, own_paint};
 pub use pbr::{PbrMaterial, PbrPaint, Transparency};
 pub use render::{PreparedScene, render};

@@ -6,8 +6,10 @@
 //!
 //! - [`recipes`]: recipe files of the commands `transfer`, `learn` and `register`.
 //! - [`jobs`]: the work of a recipe with all its files opened.
+//! - [`bundle`]: commands as jobs of render farms.
 //! - [`landmarks`]: landmarks of a face, by the targets of a rig and by the shape of the mesh.
 //! - [`pictures`]: pictures of meshes and markers.
+//! - [`pieces`]: pieces of a result that several machines compute, and how they are joined.
 //! - `demo`, `page` and `reproduce` (feature `papers`): the demo page, HTML pages, and the tables
 //!   and figures of the papers.
 //!
@@ -27,6 +29,7 @@
 #[cfg(feature = "cli")]
 extern crate self as pliant;
 
+pub mod bundle;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "papers")]
@@ -34,6 +37,7 @@ pub mod demo;
 pub mod jobs;
 pub mod landmarks;
 pub mod pictures;
+pub mod pieces;
 pub mod recipes;
 
 pub use pliant_io as io;

@@ -115,7 +115,7 @@ fn a_capture_with_other_names_units_axes_and_a_gap_gives_the_same_clip() {
         "30",
         "--smooth",
         "1",
-        "--frames",
+        "--take-frames",
         "0-4",
         "--out",
         &out,
@@ -274,7 +274,11 @@ fn an_unusable_capture_is_refused_in_one_line() {
         &inside(&folder, "filled.npy"),
     ]);
 
-    for wrong in [["--axes", "xxy"], ["--smooth", "soon"], ["--frames", "5"]] {
+    for wrong in [
+        ["--axes", "xxy"],
+        ["--smooth", "soon"],
+        ["--take-frames", "5"],
+    ] {
         let output = pliant(&[
             "drive", &model, "--points", &take, wrong[0], wrong[1], "--out", &out,
         ]);

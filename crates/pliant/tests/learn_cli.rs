@@ -236,7 +236,7 @@ fn info_lists_the_control_points_of_a_model_and_its_mesh_keeps_its_look() {
         &model,
         "--points",
         "specimen:hand:play",
-        "--frames",
+        "--take-frames",
         "0-2",
         "--out",
         &by_clip,

@@ -73,7 +73,7 @@ pub fn is_folder(path: &Path) -> bool {
 }
 
 /// The files in a folder with the given `ending` (without dot, ignoring case), sorted by name.
-pub(crate) fn list_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, IoError> {
+pub fn list_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, IoError> {
     let entries = disk()
         .list(folder)
         .map_err(|e| IoError::reading(folder, e))?;

@@ -39,6 +39,7 @@ pub(crate) fn read_regular_file(path: &Path) -> Result<Vec<u8>, IoError> {
     // One byte more than the file has, so that a file that grows is noticed.
     let count = file.take(length + 1).read_to_end(&mut bytes);
     if count.map_err(failed)? == size {
+        super::read_log::note(path, &bytes);
         Ok(bytes)
     } else {
         Err(IoError::Changing { path: path.into() })
@@ -148,7 +149,7 @@ pub fn is_folder(path: &Path) -> bool {
 }
 
 /// The files in a folder with the given `ending` (without dot, ignoring case), sorted by name.
-pub(crate) fn list_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, IoError> {
+pub fn list_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, IoError> {
     let entries = fs::read_dir(folder).map_err(|e| IoError::reading(folder, e))?;
     let mut paths = Vec::new();
     for entry in entries {

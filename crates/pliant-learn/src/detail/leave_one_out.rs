@@ -66,6 +66,23 @@ impl DetailLeaveOneOut {
         log: &mut TrainingLog,
         progress: &dyn Progress,
     ) -> Result<Self, LearnError> {
+        let all: Vec<usize> = (0..detailed.base().count() - 1).collect();
+        Self::of_frames(detailed, control, options, detail, &all, log, progress)
+    }
+
+    /// As [`logged`](Self::logged), for some frames only, see [`LeaveOneOut::of_frames`].
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub fn of_frames(
+        detailed: DetailedExamples,
+        control: ControlPoints,
+        options: &LearnOptions,
+        detail: &DetailOptions,
+        frames: &[usize],
+        log: &mut TrainingLog,
+        progress: &dyn Progress,
+    ) -> Result<Self, LearnError> {
         let (examples, details) = detailed.into_parts();
         let evaluator = DetailEvaluator::new(&examples, &control, &details, detail);
         let mut errors = Vec::new();
@@ -79,6 +96,7 @@ impl DetailLeaveOneOut {
             examples.clone(),
             control.clone(),
             options,
+            frames,
             log,
             progress,
             Some(&mut visitor),

@@ -1,6 +1,7 @@
 //! Warnings about a driven clip: control points that are missed, and frames beyond the examples.
 
 use pliant_mesh::glam::DVec3;
+use serde::{Deserialize, Serialize};
 
 use crate::{Model, UnreachedControlPoint};
 
@@ -17,12 +18,19 @@ const MOST_NAMED: usize = 5;
 #[derive(Debug)]
 pub struct DriveReport<'a> {
     model: &'a Model,
-    /// The frame in which each control point is missed by most, and the distance.
-    worst: Vec<Option<(usize, UnreachedControlPoint)>>,
+    findings: DriveFindings,
+}
+
+/// What the frames of a driven clip show: control points that are missed, and frames outside the
+/// range of the examples.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct DriveFindings {
+    /// For each control point the frame in which it is missed by most, and the distance.
+    pub worst: Vec<Option<(usize, UnreachedControlPoint)>>,
     /// The number of frames outside the range of the examples.
-    outside: usize,
+    pub outside: usize,
     /// The frame that is farthest from the examples, and its novelty.
-    farthest: Option<(usize, f64)>,
+    pub farthest: Option<(usize, f64)>,
 }
 
 impl<'a> DriveReport<'a> {
@@ -31,9 +39,10 @@ impl<'a> DriveReport<'a> {
     pub fn new(model: &'a Model) -> Self {
         Self {
             model,
-            worst: vec![None; model.control().count()],
-            outside: 0,
-            farthest: None,
+            findings: DriveFindings {
+                worst: vec![None; model.control().count()],
+                ..DriveFindings::default()
+            },
         }
     }
 
@@ -43,7 +52,7 @@ impl<'a> DriveReport<'a> {
             .model
             .unreached_control_points(positions, goals, TOLERANCE)
         {
-            let worst = &mut self.worst[missed.point];
+            let worst = &mut self.findings.worst[missed.point];
             if worst.is_none_or(|(_, before)| missed.error > before.error) {
                 *worst = Some((frame, missed));
             }
@@ -51,8 +60,49 @@ impl<'a> DriveReport<'a> {
 
         let novelty = self.model.novelty(goals);
         if novelty > OUTSIDE {
-            self.outside += 1;
-            if self.farthest.is_none_or(|(_, before)| novelty > before) {
+            let findings = &mut self.findings;
+            findings.outside += 1;
+            if findings.farthest.is_none_or(|(_, before)| novelty > before) {
+                findings.farthest = Some((frame, novelty));
+            }
+        }
+    }
+
+    /// The warnings so far, see [`DriveFindings::warnings`].
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        self.findings.warnings()
+    }
+
+    /// What was found.
+    #[must_use]
+    pub fn into_findings(self) -> DriveFindings {
+        self.findings
+    }
+}
+
+impl DriveFindings {
+    /// Adds the findings of other frames of the same clip, so that the result is that of all frames
+    /// in order: of equal distances the earlier frame counts.
+    pub fn join(&mut self, other: &Self) {
+        for (worst, other) in self.worst.iter_mut().zip(&other.worst) {
+            let Some((frame, missed)) = other else {
+                continue;
+            };
+            let is_worse = worst.is_none_or(|(before, least)| {
+                missed.error > least.error || (missed.error == least.error && *frame < before)
+            });
+            if is_worse {
+                *worst = Some((*frame, *missed));
+            }
+        }
+
+        self.outside += other.outside;
+        if let Some((frame, novelty)) = other.farthest {
+            let is_farther = self.farthest.is_none_or(|(before, least)| {
+                novelty > least || (novelty == least && frame < before)
+            });
+            if is_farther {
                 self.farthest = Some((frame, novelty));
             }
         }

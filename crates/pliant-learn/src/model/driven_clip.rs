@@ -6,7 +6,7 @@ use pliant_rig::Clip;
 use thiserror::Error;
 use web_time::Instant;
 
-use super::DriveReport;
+use super::{DriveFindings, DriveReport};
 use crate::{
     Confidence, ControlConstraint, ControlTrack, DrivenPose, Driver, LearnError, Method, Model,
     SecondaryMotion, SecondaryMotionOptions,
@@ -36,6 +36,8 @@ pub struct DrivenClip {
     pub confidence: Vec<Confidence>,
     /// Control points that were not followed, and frames outside the range of the examples.
     pub warnings: Vec<String>,
+    /// What the warnings say, in a form that pieces of a clip can join.
+    pub findings: DriveFindings,
     /// Mean time of a frame.
     pub ms_per_frame: f64,
 }
@@ -87,6 +89,26 @@ impl DrivenClip {
         options: &DriveOptions,
         progress: &dyn Progress,
     ) -> Result<Self, DrivenError> {
+        let all: Vec<usize> = (0..control.frames.len()).collect();
+        Self::of_frames(model, control, options, &all, progress)
+    }
+
+    /// As [`of_with_progress`](Self::of_with_progress), for some frames in ascending order; they are
+    /// those of the whole clip to the bit. Frames do not depend on each other, except with secondary
+    /// motion: then all frames up to the last of `selected` are computed.
+    ///
+    /// # Errors
+    /// As [`of_with_progress`](Self::of_with_progress).
+    ///
+    /// # Panics
+    /// For a frame after the last one.
+    pub fn of_frames(
+        model: &Model,
+        control: &ControlTrack,
+        options: &DriveOptions,
+        selected: &[usize],
+        progress: &dyn Progress,
+    ) -> Result<Self, DrivenError> {
         let with_detail = options.with_detail && model.detail().is_some();
         let driver = driver(model, options)?;
         let mut secondary = match options.jiggle {
@@ -94,21 +116,34 @@ impl DrivenClip {
             None => None,
         };
 
-        let count = control.frames.len();
+        // Soft parts swing on from frame to frame.
+        let end = selected.last().map_or(0, |last| last + 1);
+        let steps: Vec<usize> = match &secondary {
+            Some(_) => (0..end).collect(),
+            None => selected.to_vec(),
+        };
+
         let mut report = DriveReport::new(model);
-        let mut frames = Vec::with_capacity(count);
+        let mut frames = Vec::with_capacity(selected.len());
         let mut confidence = Vec::new();
         let began = Instant::now();
 
-        for (frame, goals) in control.frames.iter().enumerate() {
-            let done = frame as f64 / count as f64;
+        for (step, &frame) in steps.iter().enumerate() {
+            let done = step as f64 / steps.len() as f64;
             progress
                 .proceed("driving", done)
                 .map_err(LearnError::from)?;
 
+            let goals = &control.frames[frame];
             let in_frame = |source| DrivenError::Frame { frame, source };
             let DrivenPose { positions, base } =
                 driver.driven_pose(goals, with_detail).map_err(in_frame)?;
+            if selected.binary_search(&frame).is_err() {
+                if let Some(secondary) = &mut secondary {
+                    secondary.advance(&positions).map_err(in_frame)?;
+                }
+                continue;
+            }
             report.add(frame, goals, base.as_deref().unwrap_or(&positions));
 
             if options.with_confidence {
@@ -128,6 +163,7 @@ impl DrivenClip {
             frames,
             confidence,
             warnings: report.warnings(),
+            findings: report.into_findings(),
             ms_per_frame,
         })
     }

@@ -18,7 +18,7 @@ mod tests;
 mod trained_model;
 
 pub use confidence::Confidence;
-pub use drive_report::DriveReport;
+pub use drive_report::{DriveFindings, DriveReport};
 pub use driven_clip::{DriveOptions, DrivenClip, DrivenError, shown_mesh};
 pub use driver::{DrivenPose, Driver};
 pub use trained_model::{Model, UnreachedControlPoint};

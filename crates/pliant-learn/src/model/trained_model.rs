@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, Progress, ProgressPart, VertexId};
 use pliant_rig::Skin;
+use serde::{Deserialize, Serialize};
 
 use super::confidence::Calibration;
 use super::driver::Driver;
@@ -42,7 +43,7 @@ pub struct Model {
 }
 
 /// A control point that a pose does not reach.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct UnreachedControlPoint {
     /// Its index in the list of control points, counted from 0.
     pub point: usize,

@@ -40,6 +40,23 @@ impl Comparison {
         log: &mut TrainingLog,
         progress: &dyn Progress,
     ) -> Result<Self, LearnError> {
+        let all: Vec<usize> = (0..examples.count() - 1).collect();
+        Self::of_frames(examples, control, options, against, &all, log, progress)
+    }
+
+    /// As [`of`](Self::of), for some frames only, see [`LeaveOneOut::of_frames`].
+    ///
+    /// # Errors
+    /// As [`LeaveOneOut::of`].
+    pub fn of_frames(
+        examples: &Examples,
+        control: &ControlPoints,
+        options: &LearnOptions,
+        against: &[Method],
+        frames: &[usize],
+        log: &mut TrainingLog,
+        progress: &dyn Progress,
+    ) -> Result<Self, LearnError> {
         let share = 1.0 / (against.len() + 1) as f64;
         // All methods take about the same time.
         let own = ProgressPart {
@@ -48,17 +65,24 @@ impl Comparison {
             size: share,
         };
 
-        let errors = LeaveOneOut::logged(examples.clone(), control.clone(), options, log, &own)?;
+        let errors = LeaveOneOut::of_frames(
+            examples.clone(),
+            control.clone(),
+            options,
+            frames,
+            log,
+            &own,
+        )?;
         let others = ProgressPart {
             whole: progress,
             begin: share,
             size: 1.0 - share,
         };
 
-        Self::with(errors, examples, control, options, against, &others)
+        Self::with(errors, examples, control, options, against, frames, &others)
     }
 
-    /// As [`of`](Self::of), with given errors of the first method.
+    /// As [`of_frames`](Self::of_frames), with given errors of the first method.
     ///
     /// # Errors
     /// As [`of`](Self::of).
@@ -68,6 +92,7 @@ impl Comparison {
         control: &ControlPoints,
         options: &LearnOptions,
         against: &[Method],
+        frames: &[usize],
         progress: &dyn Progress,
     ) -> Result<Self, LearnError> {
         let share = 1.0 / against.len().max(1) as f64;
@@ -80,10 +105,14 @@ impl Comparison {
                 size: share,
             };
 
-            let other = LeaveOneOut::of(
+            let options = options.with_method(method);
+            let mut log = TrainingLog::new(examples, control, &options);
+            let other = LeaveOneOut::of_frames(
                 examples.clone(),
                 control.clone(),
-                &options.with_method(method),
+                &options,
+                frames,
+                &mut log,
                 &part,
             )?;
 

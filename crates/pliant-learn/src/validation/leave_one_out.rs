@@ -74,7 +74,28 @@ impl LeaveOneOut {
         log: &mut TrainingLog,
         progress: &dyn Progress,
     ) -> Result<Self, LearnError> {
-        Self::with_visitor(examples, control, options, log, progress, None)
+        let all: Vec<usize> = (0..examples.count() - 1).collect();
+        Self::of_frames(examples, control, options, &all, log, progress)
+    }
+
+    /// As [`logged`](Self::logged), for some frames only, which are counted from 0 without the
+    /// reference pose. Frames do not depend on each other, so the errors are those of the whole
+    /// validation.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    ///
+    /// # Panics
+    /// For a frame after the last one.
+    pub fn of_frames(
+        examples: Examples,
+        control: ControlPoints,
+        options: &LearnOptions,
+        frames: &[usize],
+        log: &mut TrainingLog,
+        progress: &dyn Progress,
+    ) -> Result<Self, LearnError> {
+        Self::with_visitor(examples, control, options, frames, log, progress, None)
     }
 
     /// As [`logged`](Self::logged). With a visitor, every prediction is computed, also those whose
@@ -83,6 +104,7 @@ impl LeaveOneOut {
         examples: Examples,
         control: ControlPoints,
         options: &LearnOptions,
+        frames: &[usize],
         log: &mut TrainingLog,
         progress: &dyn Progress,
         mut visitor: Option<&mut PredictionVisitor<'_>>,
@@ -96,18 +118,21 @@ impl LeaveOneOut {
         };
         let trainer = Trainer::new(examples, control, options, None, &preparing)?;
         let count = trainer.data.examples.count();
-        let part = |k: usize| k as f64 / (count - 1) as f64;
+        let part = |k: usize| k as f64 / frames.len() as f64;
 
-        let mut poses = Vec::with_capacity(count - 1);
-        for left_out in 1..count {
-            progress.proceed(STAGE, part(left_out - 1))?;
+        let mut poses = Vec::with_capacity(frames.len());
+        for (done, &frame) in frames.iter().enumerate() {
+            // The reference pose is the first example.
+            let left_out = frame + 1;
+            assert!(left_out < count, "frame {frame} is after the last one");
+            progress.proceed(STAGE, part(done))?;
             // A visitor needs the prediction itself, not only its error.
             let known = log.pose_result(left_out).filter(|_| visitor.is_none());
             let mut monitor = TrainingMonitor {
                 log,
                 progress,
                 stage: STAGE,
-                span: (part(left_out - 1), part(left_out)),
+                span: (part(done), part(done + 1)),
             };
             let (rms, chosen) = match known {
                 Some(known) => known,

@@ -200,6 +200,17 @@ impl SceneBlend {
         self.contact.prepare_frames(frames)
     }
 
+    /// The frames of a clip that must be stepped, in this order, so that the `selected` ones
+    /// (ascending) are those of the whole clip to the bit. Frames depend on the frames before them
+    /// only where there are contacts.
+    #[must_use]
+    pub fn steps_for(&self, selected: &[usize]) -> Vec<usize> {
+        match selected.last() {
+            Some(&last) if self.contact.is_history_dependent() => (0..=last).collect(),
+            _ => selected.to_vec(),
+        }
+    }
+
     /// The full mesh at `weights`, with obstacles at their positions at `time`, on the path from
     /// the last step, see [`ContactBlend::step`] and [`Cage::to_full_mesh_with_contact`].
     ///
@@ -263,6 +274,56 @@ mod tests {
         assert_eq!(scene.step(&[0.4, 0.6], 0.0).unwrap().shape, expected);
         assert!(scene.cage().is_none());
         assert_eq!(scene.warnings(), scene.blend().warnings());
+    }
+
+    /// The frames of a clip, each stepped as `steps_for` says for a piece of it.
+    fn clip(options: &SceneOptions, frames: usize, selected: &[usize]) -> Vec<Vec<DVec3>> {
+        let mut scene = SceneBlend::new(&ball_and_egg(), options).unwrap();
+        scene.prepare_frames(frames).unwrap();
+        let mut found = Vec::new();
+        for k in scene.steps_for(selected) {
+            let alpha = k as f64 / (frames - 1) as f64;
+            let frame = scene.step(&[1.0 - alpha, alpha], alpha).unwrap();
+            if selected.contains(&k) {
+                found.push(frame.shape.positions);
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn pieces_of_a_clip_are_the_whole_clip_to_the_bit() {
+        use crate::{EnergyTerms, Solver};
+
+        let frames = 14;
+        let all: Vec<usize> = (0..frames).collect();
+        let sphere = Obstacle::sphere(DVec3::X * 1.7, 0.5).unwrap();
+        let blend = |energy| BlendOptions::default().with_energy(energy);
+        let plain = SceneOptions::default();
+        let cases = [
+            plain.clone(),
+            plain.clone().with_blend(blend(EnergyTerms::springs())),
+            plain
+                .clone()
+                .with_blend(blend(EnergyTerms::springs()).with_solver(Solver::Tight)),
+            plain
+                .clone()
+                .with_blend(blend(EnergyTerms::springs()).with_solver(Solver::Newton)),
+            plain
+                .clone()
+                .with_blend(blend(EnergyTerms::path()).with_fixed(vec![3, 5])),
+            plain.clone().with_cage(CageSize::Vertices(120)),
+            plain.with_obstacle(sphere, ObstacleMotion::still()),
+        ];
+        for (case, options) in cases.iter().enumerate() {
+            let whole = clip(options, frames, &all);
+            for piece in [vec![0, 1], vec![9, 10, 13], vec![6]] {
+                let part = clip(options, frames, &piece);
+                for (positions, &k) in part.iter().zip(&piece) {
+                    assert_eq!(*positions, whole[k], "case {case}, frame {k} of {piece:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -243,10 +243,12 @@ impl<'a> Synthesis<'a> {
     /// The target's vertices in frame `k`.
     ///
     /// Ascending order is fastest. After a jump, the rotations of the frames before are followed
-    /// again, so the result does not depend on the order. A frame without any layer is the rest
-    /// pose.
+    /// without solving them, so the result does not depend on the order, to the bit. A frame without
+    /// any layer is the rest pose.
     pub fn frame(&mut self, k: usize) -> &[DVec3] {
-        if k != self.next_frame {
+        if k > self.next_frame && self.next_frame > 0 {
+            self.follow_to(k);
+        } else if k != self.next_frame {
             self.replay_until(k);
         }
         self.compose(k);
@@ -262,10 +264,44 @@ impl<'a> Synthesis<'a> {
     ///   floating-point numbers,
     /// - [`TransferError::Stopped`] if `progress` asks for it.
     pub fn motion(&mut self, progress: &dyn Progress) -> Result<Motion, TransferError> {
-        let mut frames = Vec::with_capacity(self.frame_count);
+        let all: Vec<usize> = (0..self.frame_count).collect();
+        self.motion_of(&all, progress)
+    }
+
+    /// As [`motion`](Self::motion), for some of its frames in ascending order. They are those of the
+    /// whole motion to the bit: rotations are followed from the first frame without solving. With
+    /// planted feet all frames are solved, since corrections reach over the whole clip.
+    ///
+    /// # Errors
+    /// As [`motion`](Self::motion).
+    ///
+    /// # Panics
+    /// For a frame after the last one.
+    pub fn motion_of(
+        &mut self,
+        frames: &[usize],
+        progress: &dyn Progress,
+    ) -> Result<Motion, TransferError> {
+        let is_coupled = self.root_correction.is_some();
+        let is_part = frames.len() < self.frame_count;
+        if is_coupled && is_part {
+            let Motion {
+                frames: mut all,
+                feet,
+            } = self.motion(progress)?;
+            let frames = frames
+                .iter()
+                .map(|&k| std::mem::take(&mut all[k]))
+                .collect();
+            return Ok(Motion { frames, feet });
+        }
+
+        let selected = frames;
+        let mut frames = Vec::with_capacity(selected.len());
         let mut contacts = Vec::new();
-        for k in 0..self.frame_count {
-            let done = k as f64 / self.frame_count as f64;
+        for (done, &k) in selected.iter().enumerate() {
+            assert!(k < self.frame_count, "frame {k} is after the last one");
+            let done = done as f64 / selected.len() as f64;
             progress.proceed("making frames", done)?;
 
             frames.push(self.frame(k).to_vec());
@@ -337,6 +373,16 @@ impl<'a> Synthesis<'a> {
 
         contact.triangles.sort_unstable();
         contact
+    }
+
+    /// Continues the state from the frame composed last to frame `k` after it.
+    fn follow_to(&mut self, k: usize) {
+        for between in self.next_frame..k {
+            self.compose(between);
+            if self.root_correction.is_some() {
+                self.reconstruct(between);
+            }
+        }
     }
 
     /// Recomputes the state that frame `k` needs: branches of rotations, and foot contacts.

@@ -676,3 +676,22 @@ fn inputs_that_do_not_fit_are_rejected() {
         }
     ));
 }
+
+#[test]
+fn pieces_of_a_motion_are_the_whole_motion_to_the_bit() {
+    let mesh = three_components();
+    let clip = waving(&mesh, 20);
+    let whole = onto(&mesh, &clip, SynthesisOptions::default())
+        .motion(&())
+        .unwrap();
+
+    // Whatever is cut, and in whatever order: the rotations pass π in frame 11.
+    for piece in [vec![17, 18, 19], vec![0, 1], vec![2, 7, 12, 17], vec![13]] {
+        let mut synthesis = onto(&mesh, &clip, SynthesisOptions::default());
+        let motion = synthesis.motion_of(&piece, &()).unwrap();
+        assert_eq!(motion.frames.len(), piece.len());
+        for (frame, &k) in motion.frames.iter().zip(&piece) {
+            assert_eq!(*frame, whole.frames[k], "frame {k} of {piece:?}");
+        }
+    }
+}

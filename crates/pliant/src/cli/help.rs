@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Commands by what a person wants to do.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Start here", &["demo", "studio"]),
     (
         "Pose and touch a character",
@@ -32,6 +32,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "flexibility",
         ],
     ),
+    ("Work on several machines", &["job", "join"]),
     (
         "More",
         &["reproduce", "schema", "completions", "man", "help"],
@@ -87,7 +88,8 @@ Vertices are counted from 0 in the order of the file. glTF splits vertices at
 UV seams; here they are counted as welded.
 
 Exit codes: 0 done; 1 failed, with one line on stderr; 2 wrong usage; 70 a
-defect of pliant, with one line that says where to report it.";
+defect of pliant, with one line that says where to report it; 130 stopped by
+Ctrl-C or SIGTERM, so that a scheduler may try again.";
 
 /// The command with a help page that lists its subcommands in groups.
 pub(crate) fn with_groups(command: Command) -> Command {

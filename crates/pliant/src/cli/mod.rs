@@ -1,14 +1,18 @@
 //! The command line: arguments in, one library call, report out.
 //!
 //! - `args`: arguments that several commands share
+//! - `batch`: lists of files, one after another
 //! - `commands`: the subcommands
+//! - `pieces`: commands that compute pieces of their result
 //! - `help`: the help page of the program, with its commands in groups
 //! - `report`: results, messages, files and exit codes
 //! - `threads`: the number of threads, also where the system gives fewer
 
 mod args;
+mod batch;
 mod commands;
 mod help;
+mod pieces;
 mod report;
 mod threads;
 
@@ -22,9 +26,10 @@ use commands::animation::{blend, markers, shapes, transfer};
 use commands::inspection::{bake, convert, flexibility, geodesic, info, pick, render};
 use commands::learning::{bones, drive, learn, register, validate};
 use commands::posing::{invert, listen, play, pose, sketch, touch};
-use commands::program::{completions, demo, man, reproduce, schema, studio};
+use commands::program::{completions, demo, job, join, man, reproduce, schema, studio};
 use commands::rigs::{mirror, rename, repair, split};
-use report::console::Console;
+use pieces::Invocation;
+use report::console::{Console, ProgressForm};
 use report::defect::report_defects;
 use report::failure::Failure;
 use report::interrupt::end_cleanly_on_signals;
@@ -53,6 +58,10 @@ pub(crate) struct Cli {
     /// Print results and errors only: no progress, no warnings, no summary.
     #[arg(long, short, global = true, help_heading = GLOBAL)]
     quiet: bool,
+
+    /// Form of progress messages: a bar, or lines for Open Job Description.
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "FORM", value_enum, default_value_t)]
+    progress: ProgressForm,
 }
 
 #[derive(Debug, Subcommand)]
@@ -86,13 +95,16 @@ enum Command {
     Split(split::Args),
     Rename(rename::Args),
     Repair(repair::Args),
+    Join(join::Args),
+    Job(job::Args),
     Schema(schema::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
 
 /// Runs the command line `arguments`, whose first is the name of the program, and returns its exit
-/// code: 0 done; 1 failed, with one line on stderr; 2 wrong usage; 70 a defect of the program.
+/// code: 0 done; 1 failed, with one line on stderr; 2 wrong usage; 70 a defect of the program; 130
+/// stopped by a signal.
 ///
 /// It handles Ctrl-C and sets the panic hook of the process: for a process that runs one command.
 pub fn run_arguments(arguments: impl IntoIterator<Item = OsString>) -> u8 {
@@ -115,12 +127,14 @@ pub fn run_arguments(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 fn run(cli: &Cli, matches: &ArgMatches) -> u8 {
     end_cleanly_on_signals();
-    let mut console = Console::new(cli.json, cli.quiet);
+    let mut console = Console::new(cli.json, cli.quiet).with_progress(cli.progress);
     if threads::start(cli.threads.map(usize::from), &console).is_err() {
         console = console.without_threads();
     }
 
-    let done = refuse_file_conflicts(matches).and_then(|()| run_command(&cli.command, &console));
+    let invocation = Invocation::of(&Cli::command(), matches);
+    let done = refuse_file_conflicts(matches)
+        .and_then(|()| run_command(&cli.command, &invocation, &console));
     match done {
         Ok(()) => 0,
         Err(failure) => {
@@ -130,7 +144,11 @@ fn run(cli: &Cli, matches: &ArgMatches) -> u8 {
     }
 }
 
-fn run_command(command: &Command, console: &Console) -> Result<(), Failure> {
+fn run_command(
+    command: &Command,
+    invocation: &Invocation,
+    console: &Console,
+) -> Result<(), Failure> {
     match command {
         Command::Demo(args) => demo::run(args, console),
         Command::Studio(args) => studio::run(args),
@@ -138,12 +156,12 @@ fn run_command(command: &Command, console: &Console) -> Result<(), Failure> {
         Command::Convert(args) => convert::run(args, console),
         Command::Pose(args) => pose::run(args, console),
         Command::Sketch(args) => sketch::run(args, console),
-        Command::Invert(args) => invert::run(args, console),
+        Command::Invert(args) => invert::run(args, invocation, console),
         Command::Listen(args) => listen::run(args, console),
         Command::Play(args) => play::run(args, console),
         Command::Touch(args) => touch::run(args, console),
-        Command::Blend(args) => blend::run(args, console),
-        Command::Transfer(args) => transfer::run(args, console),
+        Command::Blend(args) => blend::run(args, invocation, console),
+        Command::Transfer(args) => transfer::run(args, invocation, console),
         Command::Markers(args) => markers::run(args, console),
         Command::Shapes(args) => shapes::run(args, console),
         Command::Bones(args) => bones::run(args, console),
@@ -151,16 +169,18 @@ fn run_command(command: &Command, console: &Console) -> Result<(), Failure> {
         Command::Flexibility(args) => flexibility::run(args, console),
         Command::Register(args) => register::run(args, console),
         Command::Learn(args) => learn::run(args, console),
-        Command::Drive(args) => drive::run(args, console),
-        Command::Validate(args) => validate::run(args, console),
+        Command::Drive(args) => drive::run(args, invocation, console),
+        Command::Validate(args) => validate::run(args, invocation, console),
         Command::Geodesic(args) => geodesic::run(args, console),
         Command::Pick(args) => pick::run(args, console),
-        Command::Render(args) => render::run(args, console),
+        Command::Render(args) => render::run(args, invocation, console),
         Command::Reproduce(args) => reproduce::run(args, console),
         Command::Mirror(args) => mirror::run(args, console),
         Command::Split(args) => split::run(args, console),
         Command::Rename(args) => rename::run(args, console),
         Command::Repair(args) => repair::run(args, console),
+        Command::Join(args) => join::run(args, console),
+        Command::Job(args) => job::run(args, console),
         Command::Schema(args) => schema::run(args, console),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

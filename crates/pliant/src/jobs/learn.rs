@@ -160,11 +160,38 @@ impl LearnJob {
         log: &mut TrainingLog,
         progress: &dyn Progress,
     ) -> Result<Validation, LearnError> {
+        let all: Vec<usize> = (0..self.pose_count()).collect();
+        self.compare_frames(against, &all, log, progress)
+    }
+
+    /// Number of poses that a validation leaves out: all but the reference pose.
+    #[must_use]
+    pub fn pose_count(&self) -> usize {
+        let examples = match &self.examples {
+            TrainingSet::Plain(examples) => examples,
+            TrainingSet::Detailed(detailed, _) => detailed.base(),
+        };
+        examples.count() - 1
+    }
+
+    /// As [`compare`](Self::compare), for some poses only, counted from 0 without the reference.
+    ///
+    /// # Errors
+    /// As [`learn`](Self::learn).
+    pub fn compare_frames(
+        &self,
+        against: &[Method],
+        frames: &[usize],
+        log: &mut TrainingLog,
+        progress: &dyn Progress,
+    ) -> Result<Validation, LearnError> {
         let (control, options) = (&self.control, &self.options);
         let (detailed, detail) = match &self.examples {
             TrainingSet::Plain(examples) => {
                 return Ok(Validation {
-                    compared: Comparison::of(examples, control, options, against, log, progress)?,
+                    compared: Comparison::of_frames(
+                        examples, control, options, against, frames, log, progress,
+                    )?,
                     details: None,
                 });
             }
@@ -178,11 +205,12 @@ impl LearnJob {
             begin: 0.0,
             size: share,
         };
-        let own = DetailLeaveOneOut::logged(
+        let own = DetailLeaveOneOut::of_frames(
             (**detailed).clone(),
             control.clone(),
             options,
             detail,
+            frames,
             log,
             &own_progress,
         )?;
@@ -198,6 +226,7 @@ impl LearnJob {
             control,
             options,
             against,
+            frames,
             &other_progress,
         )?;
 

@@ -274,6 +274,11 @@ impl ContactBlend {
         self.blend.prepare_frames_with_progress(frames, progress)
     }
 
+    /// Whether a step depends on the steps before it.
+    pub(crate) fn is_history_dependent(&self) -> bool {
+        !self.bodies.is_empty() || self.self_contact.is_some()
+    }
+
     /// Whether the surface avoids itself.
     pub(crate) fn has_self_contact(&self) -> bool {
         self.self_contact.is_some()

@@ -18,9 +18,10 @@ pub(crate) struct CaptureArgs {
     #[arg(long, value_name = "A,B,…|FILE", allow_hyphen_values = true)]
     markers: Option<String>,
 
-    /// Frames of the capture to use, both included, counted from 0.
+    /// Frames of the capture to use, both included, counted from 0. Unlike --frames, it cuts the
+    /// capture before it is smoothed and resampled.
     #[arg(long, value_name = "FIRST-LAST", value_parser = parse_frames)]
-    frames: Option<[usize; 2]>,
+    take_frames: Option<[usize; 2]>,
 
     /// Length of the unit of the capture in the unit of the model: 0.1 for millimetres to
     /// centimetres [default: 1].
@@ -141,7 +142,7 @@ impl CaptureArgs {
 
         Ok(MarkerPreparation {
             markers,
-            range: self.frames,
+            range: self.take_frames,
             scale: self.scale.unwrap_or(1.0),
             axes: self.axes.unwrap_or_default(),
             max_gap: self.max_gap,
@@ -173,7 +174,7 @@ fn failure(error: DriveError) -> Failure {
 }
 
 /// How well end effectors reach their goals.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub(crate) struct EffectorReport {
     /// Largest distance of an end effector from its goal, in units of the model.
     miss: f64,

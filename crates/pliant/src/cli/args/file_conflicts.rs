@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use crate::cli::report::failure::Failure;
 
 /// The arguments that name files to be written.
-const OUTPUTS: [&str; 10] = [
+pub(crate) const OUTPUTS: [&str; 10] = [
     "confidence",
     "heatmap",
     "init",

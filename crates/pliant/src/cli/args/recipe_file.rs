@@ -17,8 +17,12 @@ pub(crate) fn read(recipe: &Path) -> Result<(String, Option<&Path>), Failure> {
         ))
     })?;
 
-    let folder = recipe
+    Ok((text, folder_of(recipe)))
+}
+
+/// The folder of a recipe; none for the current one.
+pub(crate) fn folder_of(recipe: &Path) -> Option<&Path> {
+    recipe
         .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    Ok((text, folder))
+        .filter(|folder| !folder.as_os_str().is_empty())
 }

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::io::{ErrorKind, Write};
 use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use pliant_mesh::Progress;
 use schemars::JsonSchema;
@@ -30,6 +32,18 @@ pub(crate) struct Console {
     quiet: bool,
     /// Progress is drawn by a thread of its own.
     draws_progress: bool,
+    form: ProgressForm,
+}
+
+/// How progress is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum ProgressForm {
+    /// A bar on a terminal.
+    #[default]
+    Bar,
+    /// Lines on stderr that Open Job Description reads: openjd_progress and openjd_status.
+    #[value(name = "openjd")]
+    OpenJobDescription,
 }
 
 impl Console {
@@ -38,6 +52,26 @@ impl Console {
             json,
             quiet,
             draws_progress: !quiet,
+            form: ProgressForm::Bar,
+        }
+    }
+
+    /// The same terminal with further options.
+    pub(crate) fn with_options(&self, json: bool, quiet: bool) -> Self {
+        Self {
+            json: self.json || json,
+            quiet: self.quiet || quiet,
+            draws_progress: self.draws_progress && !quiet,
+            form: self.form,
+        }
+    }
+
+    /// The same terminal with another form of progress.
+    pub(crate) fn with_progress(self, form: ProgressForm) -> Self {
+        Self {
+            draws_progress: self.draws_progress && form == ProgressForm::Bar,
+            form,
+            ..self
         }
     }
 
@@ -140,13 +174,13 @@ impl Console {
 
     /// A bar for work that reports its progress. It is shown until it is dropped.
     pub(crate) fn progress_bar(&self) -> Bar {
-        if !self.draws_progress {
-            return Bar(ProgressBar::hidden());
-        }
-        Bar(styled(
-            ProgressBar::new(BAR_STEPS),
-            "{bar:30} {msg} {elapsed:.dim}",
-        ))
+        let lines = (self.form == ProgressForm::OpenJobDescription).then(Mutex::default);
+        let bar = if self.draws_progress {
+            styled(ProgressBar::new(BAR_STEPS), "{bar:30} {msg} {elapsed:.dim}")
+        } else {
+            ProgressBar::hidden()
+        };
+        Bar { bar, lines }
     }
 }
 
@@ -176,21 +210,69 @@ fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
     bar
 }
 
-/// A bar that follows reported progress.
-pub(crate) struct Bar(ProgressBar);
+/// A bar, or lines, that follow reported progress.
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    /// The last lines for Open Job Description, where these are asked for.
+    lines: Option<Mutex<OpenJobDescriptionLines>>,
+}
+
+/// Lines that an Open Job Description session reads from the output of a task.
+///
+/// Source: Open Job Description, "How jobs are run", 2023-09: `openjd_progress: NUMBER` with a number
+/// from 0 to 100, `openjd_status: TEXT`.
+#[derive(Debug, Default)]
+struct OpenJobDescriptionLines {
+    percent: u64,
+    stage: String,
+}
+
+impl OpenJobDescriptionLines {
+    /// The lines that are new.
+    fn next(&mut self, stage: &str, done: f64) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.stage != stage {
+            stage.clone_into(&mut self.stage);
+            self.percent = 0;
+            lines.push(format!("openjd_status: {}", message_line(stage)));
+        }
+        let percent = (done.clamp(0.0, 1.0) * 100.0) as u64;
+        if percent > self.percent {
+            self.percent = percent;
+            lines.push(format!("openjd_progress: {percent}"));
+        }
+        lines
+    }
+}
+
+impl Bar {
+    /// A bar that is not shown.
+    pub(crate) fn hidden() -> Self {
+        Self {
+            bar: ProgressBar::hidden(),
+            lines: None,
+        }
+    }
+}
 
 impl Progress for Bar {
     fn report(&self, stage: &str, done: f64) -> ControlFlow<()> {
         let step = (done.clamp(0.0, 1.0) * BAR_STEPS as f64) as u64;
-        self.0.set_position(step);
-        self.0.set_message(stage.to_owned());
+        self.bar.set_position(step);
+        self.bar.set_message(stage.to_owned());
+        if let Some(lines) = &self.lines {
+            let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
+            for line in lines.next(stage, done) {
+                print_message(&line);
+            }
+        }
         ControlFlow::Continue(())
     }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 
@@ -227,6 +309,17 @@ pub(super) fn print_message(text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn progress_lines_are_new_percents_and_new_stages() {
+        let mut lines = OpenJobDescriptionLines::default();
+        assert_eq!(lines.next("solving", 0.0), ["openjd_status: solving"]);
+        assert_eq!(lines.next("solving", 0.126), ["openjd_progress: 12"]);
+        assert!(lines.next("solving", 0.129).is_empty());
+        let next = lines.next("writing", 0.5);
+        assert_eq!(next, ["openjd_status: writing", "openjd_progress: 50"]);
+        assert!(lines.next("writing", f64::NAN).is_empty());
+    }
 
     #[test]
     fn equal_warnings_are_counted_and_keep_their_order() {

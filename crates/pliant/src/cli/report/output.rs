@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pliant_io::{Asset, Format};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::failure::Failure;
 
@@ -112,7 +112,7 @@ pub(crate) fn write(path: &Path, bytes: Vec<u8>) -> Result<(), Failure> {
 }
 
 /// An asset that a command wrote.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SavedAsset {
     /// The file that was written.
     pub(crate) out: String,

@@ -347,6 +347,33 @@ impl TransferJob {
     /// # Errors
     /// As every step; and [`TransferError::Stopped`] if `progress` asks for it.
     pub fn run(&self, progress: &dyn Progress) -> Result<TransferResult, RecipeError> {
+        let all: Vec<usize> = (0..self.frame_count()).collect();
+        self.run_frames(&all, progress)
+    }
+
+    /// Number of frames of the whole result: until the last layer ends.
+    #[must_use]
+    pub fn frame_count(&self) -> usize {
+        let ends = self
+            .layers
+            .iter()
+            .map(|layer| layer.with_weights(Vec::new()).end());
+        ends.max().unwrap_or(0)
+    }
+
+    /// As [`run`](Self::run), for some frames of the result in ascending order; they are those of
+    /// the whole result to the bit, see [`Synthesis::motion_of`].
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    ///
+    /// # Panics
+    /// For a frame after the last one.
+    pub fn run_frames(
+        &self,
+        frames: &[usize],
+        progress: &dyn Progress,
+    ) -> Result<TransferResult, RecipeError> {
         let began = Instant::now();
         let mut correspondences = Vec::new();
         for (k, source) in self.sources.iter().enumerate() {
@@ -356,7 +383,7 @@ impl TransferJob {
         }
         let match_ms = milliseconds(began);
 
-        let mut result = self.run_with(correspondences, progress)?;
+        let mut result = self.run_frames_with(correspondences, frames, progress)?;
         result.times.map_ms += match_ms;
         Ok(result)
     }
@@ -368,6 +395,17 @@ impl TransferJob {
     pub fn run_with(
         &self,
         correspondences: Vec<Correspondence>,
+        progress: &dyn Progress,
+    ) -> Result<TransferResult, RecipeError> {
+        let all: Vec<usize> = (0..self.frame_count()).collect();
+        self.run_frames_with(correspondences, &all, progress)
+    }
+
+    /// Computes some frames with a given correspondence for each source.
+    fn run_frames_with(
+        &self,
+        correspondences: Vec<Correspondence>,
+        frames: &[usize],
         progress: &dyn Progress,
     ) -> Result<TransferResult, RecipeError> {
         let mut warnings = self.warnings();
@@ -391,7 +429,7 @@ impl TransferJob {
 
         let began = Instant::now();
         let mut motion = synthesis
-            .motion(progress)
+            .motion_of(frames, progress)
             .map_err(RecipeError::transfer("the frames"))?;
         let solve_ms = milliseconds(began);
 
@@ -406,9 +444,12 @@ impl TransferJob {
             check_ms: milliseconds(began),
         };
 
-        warnings.extend(result::self_intersection_warning(&partings));
-        warnings.extend(motion.feet.and_then(|feet| result::no_feet_warning(&feet)));
+        let input_warnings = warnings.clone();
+        let intersections: Vec<usize> = partings.iter().map(|parting| parting.after).collect();
+        let standing = motion.feet.map(|feet| feet.vertices);
+        warnings.extend(TransferResult::frame_warnings(&intersections, standing));
         Ok(TransferResult {
+            input_warnings,
             motion,
             partings,
             correspondences,
@@ -461,11 +502,28 @@ impl TransferJob {
     /// # Errors
     /// Frames with another number of vertices.
     pub fn asset(&self, name: &str, frames: &[Vec<DVec3>]) -> Result<Asset, IoError> {
+        let all: Vec<usize> = (0..frames.len()).collect();
+        self.asset_of_frames(name, &all, frames)
+    }
+
+    /// As [`asset`](Self::asset), where `frames` are those frames of the whole result whose
+    /// `numbers` are given.
+    ///
+    /// # Errors
+    /// As [`asset`](Self::asset).
+    pub fn asset_of_frames(
+        &self,
+        name: &str,
+        numbers: &[usize],
+        frames: &[Vec<DVec3>],
+    ) -> Result<Asset, IoError> {
         let mut animation = Animation::new(name, frames.len());
         if let Some(lowest) = self.layers.first() {
             animation.frames_per_second = self.sources[lowest.source].clip.frames_per_second();
         }
-        animation.frame_names = self.frame_names();
+        let names = self.frame_names();
+        let of_numbers = numbers.iter().map(|&k| names.get(k).cloned());
+        animation.frame_names = of_numbers.collect::<Option<_>>().unwrap_or_default();
         self.target.with_point_clip(animation, frames)
     }
 

@@ -1,8 +1,6 @@
 //! The result of a transfer: frames, warnings and timings.
 
-use pliant_transfer::{
-    Correspondence, FootContactReport, MapReport, Motion, SelfIntersectionReport,
-};
+use pliant_transfer::{Correspondence, MapReport, Motion, SelfIntersectionReport};
 
 /// The frames of a transfer and what is known about them.
 #[derive(Debug, Clone)]
@@ -15,6 +13,8 @@ pub struct TransferResult {
     pub correspondences: Vec<Correspondence>,
     /// What a user should know, one sentence each.
     pub warnings: Vec<String>,
+    /// Those of them that do not depend on the frames.
+    pub input_warnings: Vec<String>,
     /// The time of each step.
     pub times: TransferTimes,
 }
@@ -54,21 +54,23 @@ impl TransferResult {
         };
         reports.max_by(order).expect("a layer has a source")
     }
-}
 
-/// The self-intersections that remain, if any.
-pub(super) fn self_intersection_warning(partings: &[SelfIntersectionReport]) -> Option<String> {
-    let frames = partings.iter().filter(|parting| parting.after > 0).count();
-    let pairs: usize = partings.iter().map(|parting| parting.after).sum();
-    let count = partings.len();
-    (frames > 0).then(|| {
-        format!(
-            "{frames} of {count} frames have self-intersections that the rest pose does not have: {pairs} pairs of triangles"
-        )
-    })
-}
-
-pub(super) fn no_feet_warning(feet: &FootContactReport) -> Option<String> {
-    let why = "no foot stands in the source: no vertex stays low and still relative to the ground; check which axis is up";
-    (feet.vertices == 0).then(|| why.to_owned())
+    /// The warnings about frames, given the number of self-intersections that remain in each, if
+    /// they were counted, and the number of standing vertices, if feet were planted.
+    #[must_use]
+    pub fn frame_warnings(intersections: &[usize], standing: Option<usize>) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let tangled = intersections.iter().filter(|&&pairs| pairs > 0).count();
+        if tangled > 0 {
+            let count = intersections.len();
+            let pairs: usize = intersections.iter().sum();
+            warnings.push(format!(
+                "{tangled} of {count} frames have self-intersections that the rest pose does not have: {pairs} pairs of triangles"
+            ));
+        }
+        if standing == Some(0) {
+            warnings.push("no foot stands in the source: no vertex stays low and still relative to the ground; check which axis is up".into());
+        }
+        warnings
+    }
 }

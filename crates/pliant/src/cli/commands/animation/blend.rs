@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::ValueEnum;
+use pliant::pieces::JoinedPieces;
 use pliant_io::{Animation, Asset};
 use pliant_mesh::glam::DVec3;
 use pliant_mesh::{Mesh, Progress as _};
@@ -13,7 +14,7 @@ use pliant_physics::{
     WeightPath,
 };
 
-use super::blend_report::{SolvedBlend, TimedFrame};
+use super::blend_report::{BlendPiece, BlendReport, FrameFigures, SolvedBlend};
 use crate::cli::args::cage::parse_cage;
 use crate::cli::args::number::{finite, friction};
 use crate::cli::args::obstacle::{ObstacleArg, VALUE_NAME, parse_obstacle, solids_help};
@@ -22,6 +23,11 @@ use crate::cli::args::source;
 use crate::cli::args::stiffness::{StiffnessArg, parse_stiffness};
 use crate::cli::args::target_normals::TargetNormalsArgs;
 use crate::cli::args::vertex::parse_pull_to;
+use crate::cli::commands::program::join::JoinedReport;
+use crate::cli::pieces::{
+    Invocation, JoinedResult, Made, PieceArgs, PieceContent, content, exact_positions,
+    refuse_frames, run_piece,
+};
 use crate::cli::report::console::{Bar, Console};
 use crate::cli::report::failure::Failure;
 use crate::cli::report::milliseconds_since;
@@ -220,6 +226,10 @@ pub(crate) struct Args {
     /// (.obj, .ply, .glb …).
     #[arg(long, value_name = "CLIP")]
     pub(super) out: PathBuf,
+
+    // Last, because its heading holds for all options after it.
+    #[command(flatten)]
+    piece: PieceArgs,
 }
 
 /// A weight of a shape, or of a slider by its name.
@@ -284,59 +294,125 @@ enum ContactArg {
 #[derive(Debug, Clone, Default)]
 struct Anchor(Vec<usize>);
 
-pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
+/// The shapes of a blend.
+struct Shapes {
+    assets: Vec<Asset>,
+    meshes: Vec<Mesh>,
+}
+
+pub(crate) fn run(args: &Args, invocation: &Invocation, console: &Console) -> Result<(), Failure> {
     args.require_consistent()?;
-    let mut assets: Vec<Asset> = Vec::with_capacity(args.shapes.len());
-    for shape in &args.shapes {
-        // Shapes of other files may be in another unit than the first one.
-        let asset = pliant_io::load(shape, &source::options(None))?;
-        let asset = match assets.first() {
-            Some(first) => asset.in_space_of(first).into_owned(),
-            None => asset,
-        };
-        assets.push(asset);
-    }
-    let meshes = assets
-        .iter()
-        .map(Asset::mesh)
-        .collect::<Result<Vec<_>, _>>()?;
+    run_piece(&args.piece, invocation, &args.out, console, || {
+        args.make(console)
+    })
+}
 
-    // All shapes have the layout of the first one, which also gives names and materials.
-    args.require_writable(&assets[0], &meshes[0])?;
+/// Number of frames of the whole result; none for a single mesh.
+pub(crate) fn frame_count(args: &Args) -> Result<Option<usize>, Failure> {
+    args.require_consistent()?;
+    let shapes = args.open()?;
+    let weights = args.frame_weights(&shapes.assets[0])?;
+    Ok(args.is_clip().then_some(weights.len()))
+}
 
-    let options = args.options(&assets[0], &meshes[0])?;
-    let weights = args.frame_weights(&assets[0])?;
-    let bar = console.progress_bar();
-    let start = Instant::now();
-    let mut source = args.prepare(&assets[0], &meshes, &options, &weights, &bar)?;
-    let setup_ms = milliseconds_since(start);
-    let frames = args.solve(&mut source, &weights, &bar)?;
-    drop(bar);
-
-    let blend = SolvedBlend {
-        args,
-        scene: source.scene(),
-        meshes: &meshes,
-        frames: &frames,
-        setup_ms,
-    };
-
-    let mut warnings: Vec<String> = assets
-        .iter()
-        .flat_map(|asset| asset.warnings.clone())
-        .collect();
-    warnings.extend(blend.warnings());
-    for obstacle in &args.obstacle {
-        warnings.extend(obstacle.size_warning("the size of an --obstacle,", &assets[0]));
-    }
-
-    let result = args.result(&assets[0], &blend.positions())?;
-    let result = args.target_normals.apply(result);
-    let saved = output::save_asset(&result, &args.out, &mut warnings)?;
-    console.print_summary(&blend.report(saved), &blend.summary(), &warnings)
+/// The blend whose pieces these are.
+pub(crate) fn join(args: &Args, pieces: &JoinedPieces) -> Result<JoinedResult, Failure> {
+    let shapes = args.open()?;
+    let positions = pieces.positions()?;
+    let piece = BlendPiece::join(pieces, pieces.contents()?)?;
+    let (report, summary, warnings) = args.finish(&shapes, &piece, &positions)?;
+    Ok(JoinedResult {
+        report: JoinedReport::Blend(Box::new(report)),
+        summary,
+        warnings,
+    })
 }
 
 impl Args {
+    fn open(&self) -> Result<Shapes, Failure> {
+        let mut assets: Vec<Asset> = Vec::with_capacity(self.shapes.len());
+        for shape in &self.shapes {
+            // Shapes of other files may be in another unit than the first one.
+            let asset = pliant_io::load(shape, &source::options(None))?;
+            let asset = match assets.first() {
+                Some(first) => asset.in_space_of(first).into_owned(),
+                None => asset,
+            };
+            assets.push(asset);
+        }
+        let meshes = assets
+            .iter()
+            .map(Asset::mesh)
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Shapes { assets, meshes })
+    }
+
+    /// The selected frames, with their output written.
+    fn make(&self, console: &Console) -> Result<Made<BlendReport>, Failure> {
+        let shapes = self.open()?;
+        let Shapes { assets, meshes } = &shapes;
+        // All shapes have the layout of the first one, which also gives names and materials.
+        self.require_writable(&assets[0], &meshes[0])?;
+
+        let options = self.options(&assets[0], &meshes[0])?;
+        let weights = self.frame_weights(&assets[0])?;
+        let frames = self.piece.frames_of(weights.len())?;
+        let bar = console.progress_bar();
+        let start = Instant::now();
+        let mut source = self.prepare(&assets[0], meshes, &options, &weights, &bar)?;
+        let mut piece = BlendPiece::new(source.scene(), milliseconds_since(start));
+        let positions = self.solve(&mut source, &weights, &frames, &mut piece, &bar)?;
+        drop(bar);
+
+        let (report, summary, warnings) = self.finish(&shapes, &piece, &positions)?;
+        let exact = self.piece.writes_manifest();
+        Ok(Made {
+            report,
+            summary,
+            warnings,
+            piece: PieceContent {
+                frames,
+                whole: weights.len(),
+                content: content(&piece),
+                exact: exact.then(|| exact_positions(&positions)),
+            },
+        })
+    }
+
+    /// Writes the frames; returns report, summary and warnings.
+    fn finish(
+        &self,
+        shapes: &Shapes,
+        piece: &BlendPiece,
+        positions: &[Vec<DVec3>],
+    ) -> Result<(BlendReport, String, Vec<String>), Failure> {
+        let assets = &shapes.assets;
+        let blend = SolvedBlend {
+            args: self,
+            meshes: &shapes.meshes,
+            piece,
+            positions,
+        };
+        let mut warnings: Vec<String> = assets
+            .iter()
+            .flat_map(|asset| asset.warnings.clone())
+            .collect();
+        warnings.extend(blend.warnings());
+        for obstacle in &self.obstacle {
+            warnings.extend(obstacle.size_warning("the size of an --obstacle,", &assets[0]));
+        }
+
+        let result = self.result(&assets[0], positions)?;
+        let result = self.target_normals.apply(result);
+        let saved = output::save_asset(&result, &self.out, &mut warnings)?;
+        Ok((blend.report(saved), blend.summary(), warnings))
+    }
+
+    /// Whether the frames lead from one shape to another.
+    pub(super) fn is_path(&self) -> bool {
+        self.is_clip() && !self.is_rig()
+    }
+
     /// Whether the result is a clip, not a single mesh.
     pub(super) fn is_clip(&self) -> bool {
         self.weights.is_empty()
@@ -362,6 +438,9 @@ impl Args {
 
     /// Refuses options that exclude each other.
     fn require_consistent(&self) -> Result<(), Failure> {
+        if !self.is_clip() {
+            refuse_frames(&self.piece, "--weights gives one mesh")?;
+        }
         if self.is_rig() && self.weights.is_empty() && !self.clip {
             return Err(Failure::usage(
                 "a clip needs two shapes, and there is one; give a second one, or for a rig --weights NAME=W or --clip",
@@ -533,27 +612,36 @@ impl Args {
         Ok(frames)
     }
 
+    /// The positions of the selected frames; their figures are added to `piece`.
     fn solve(
         &self,
         source: &mut Source,
         all: &[Vec<f64>],
+        selected: &[usize],
+        piece: &mut BlendPiece,
         bar: &Bar,
-    ) -> Result<Vec<TimedFrame>, Failure> {
+    ) -> Result<Vec<Vec<DVec3>>, Failure> {
         // Obstacles move from time 0 at the first frame to time 1 at the last.
         let last = (all.len().max(2) - 1) as f64;
-        let mut frames = Vec::with_capacity(all.len());
-        for (k, weights) in all.iter().enumerate() {
-            let _ = bar.report("solving", k as f64 / all.len() as f64);
+        let steps = source.scene().steps_for(selected);
+        let mut positions = Vec::with_capacity(selected.len());
+        for (done, &k) in steps.iter().enumerate() {
+            let _ = bar.report("solving", done as f64 / steps.len() as f64);
             let start = Instant::now();
             let frame = source
-                .step(weights, k as f64 / last)
+                .step(&all[k], k as f64 / last)
                 .map_err(|error| self.about(&error))?;
-            frames.push(TimedFrame {
-                frame,
-                ms: milliseconds_since(start),
-            });
+            if selected.binary_search(&k).is_ok() {
+                piece.add(FrameFigures::new(
+                    k,
+                    &frame,
+                    self,
+                    milliseconds_since(start),
+                ));
+                positions.push(frame.shape.positions);
+            }
         }
-        Ok(frames)
+        Ok(positions)
     }
 
     /// The asset of the first shape with the frames as its clip, or posed as the only frame.

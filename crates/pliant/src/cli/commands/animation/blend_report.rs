@@ -1,27 +1,51 @@
 //! The frames of a blend: report, summary and warnings.
 
+use pliant::pieces::{JoinedPieces, PieceError};
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 use pliant_physics::{ContactFrame, EnergyTerms, SceneBlend, Solver, snap_frames};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::blend::Args;
 use crate::cli::report::output::SavedAsset;
 
-/// A frame, and the time of its solve.
-pub(super) struct TimedFrame {
-    pub(super) frame: ContactFrame,
-    pub(super) ms: f64,
+/// The frames of a blend, or of a piece of it, without their positions.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct BlendPiece {
+    springs: SpringReport,
+    /// Springs of one shape.
+    springs_in_shape: usize,
+    interior_points: usize,
+    cage: Option<CageReport>,
+    setup_ms: f64,
+    /// Warnings about the scene.
+    warnings: Vec<String>,
+    frames: Vec<FrameFigures>,
+}
+
+/// The figures of a frame.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct FrameFigures {
+    /// Its number in the whole clip.
+    frame: usize,
+    report: FrameReport,
+    /// Vertices that were moved to the surface of an obstacle.
+    moved: usize,
+    /// Held vertices inside an obstacle.
+    stuck: usize,
+    self_contacts: usize,
+    self_depth: f64,
+    /// Weight of the second shape.
+    alpha: f64,
 }
 
 /// The frames of a blend, with its input.
 pub(super) struct SolvedBlend<'a> {
     pub(super) args: &'a Args,
-    pub(super) scene: &'a SceneBlend,
     pub(super) meshes: &'a [Mesh],
-    pub(super) frames: &'a [TimedFrame],
-    pub(super) setup_ms: f64,
+    pub(super) piece: &'a BlendPiece,
+    pub(super) positions: &'a [Vec<DVec3>],
 }
 
 /// The report of `pliant blend`.
@@ -48,7 +72,7 @@ pub(crate) struct BlendReport {
 }
 
 /// Numbers of springs.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 struct SpringReport {
     /// Edges.
     structure: usize,
@@ -59,13 +83,13 @@ struct SpringReport {
 }
 
 /// The cage of a blend.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 struct CageReport {
     vertices: usize,
 }
 
 /// One frame of a blend.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 struct FrameReport {
     /// Iterations of the solver.
     iterations: usize,
@@ -92,22 +116,22 @@ struct FrameReport {
     /// Time of the solve, in milliseconds.
     ms: f64,
     /// Pairs in self-contact; absent without `--self-contact`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     self_contacts: Option<usize>,
     /// Largest penetration into another part of the surface; absent without `--self-contact`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     self_depth: Option<f64>,
     /// Weight of the second shape; absent with `--weights` and `--clip`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     alpha: Option<f64>,
     /// Weights of the shapes, of a rig those of its neutral and of the targets in use; absent
     /// without `--weights` and `--clip`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     weights: Option<Vec<f64>>,
 }
 
 /// Measures of the linear blend.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 struct LinearReport {
     area: f64,
     volume: f64,
@@ -122,48 +146,62 @@ struct VolumeRange {
     least_linear: f64,
 }
 
-impl SolvedBlend<'_> {
-    pub(super) fn positions(&self) -> Vec<Vec<DVec3>> {
-        self.frames
-            .iter()
-            .map(|timed| timed.frame.shape.positions.clone())
-            .collect()
-    }
-
-    pub(super) fn report(&self, saved: SavedAsset) -> BlendReport {
-        let blend = self.scene.blend();
+impl BlendPiece {
+    /// A piece without frames.
+    pub(super) fn new(scene: &SceneBlend, setup_ms: f64) -> Self {
+        let blend = scene.blend();
         let counts = blend.spring_counts();
-        let cage = self.scene.cage().map(|cage| CageReport {
+        let cage = scene.cage().map(|cage| CageReport {
             vertices: cage.shapes()[0].vertex_count(),
         });
-
-        BlendReport {
+        Self {
             springs: SpringReport {
                 structure: counts.structure,
                 bending: counts.bending,
                 internal: counts.internal,
             },
+            springs_in_shape: counts.in_shape(),
             interior_points: blend.interior_points(),
-            solver: format!("{:?}", self.args.solver()).to_lowercase(),
-            energy: self.args.energy().to_string(),
-            setup_ms: self.setup_ms,
-            frames: self
-                .frames
-                .iter()
-                .map(|timed| self.frame_report(timed))
-                .collect(),
-            vertices: self.meshes[0].vertex_count(),
             cage,
-            saved,
+            setup_ms,
+            warnings: scene.warnings().to_vec(),
+            frames: Vec::new(),
         }
     }
 
-    fn frame_report(&self, TimedFrame { frame, ms }: &TimedFrame) -> FrameReport {
-        let shape = &frame.shape;
-        let is_path = self.is_path();
-        let self_contact = self.args.self_contact;
+    pub(super) fn add(&mut self, figures: FrameFigures) {
+        self.frames.push(figures);
+    }
 
-        FrameReport {
+    /// All pieces as one; the time of preparation is their sum.
+    pub(super) fn join(joined: &JoinedPieces, pieces: Vec<Self>) -> Result<Self, PieceError> {
+        let mut whole = pieces[0].clone();
+        whole.setup_ms = pieces.iter().map(|piece| piece.setup_ms).sum();
+        whole.frames = joined.in_order(pieces.into_iter().map(|piece| piece.frames).collect())?;
+        Ok(whole)
+    }
+}
+
+impl FrameFigures {
+    pub(super) fn new(frame: usize, solved: &ContactFrame, args: &Args, ms: f64) -> Self {
+        Self {
+            frame,
+            report: FrameReport::new(solved, args, ms),
+            moved: solved.moved,
+            stuck: solved.stuck,
+            self_contacts: solved.self_contacts,
+            self_depth: solved.self_depth,
+            alpha: solved.shape.weights.get(1).copied().unwrap_or(0.0),
+        }
+    }
+}
+
+impl FrameReport {
+    fn new(frame: &ContactFrame, args: &Args, ms: f64) -> Self {
+        let shape = &frame.shape;
+        let is_path = args.is_path();
+        let self_contact = args.self_contact;
+        Self {
             iterations: shape.report.iterations,
             residual: shape.report.residual,
             converged: shape.report.converged,
@@ -179,7 +217,7 @@ impl SolvedBlend<'_> {
             contacts: frame.contacts,
             faces: frame.faces,
             substeps: frame.substeps,
-            ms: *ms,
+            ms,
             self_contacts: self_contact.then_some(frame.self_contacts),
             self_depth: self_contact.then_some(frame.self_depth),
             // A clip has one parameter, a single mesh one weight for each shape.
@@ -187,21 +225,33 @@ impl SolvedBlend<'_> {
             weights: (!is_path).then(|| shape.weights.clone()),
         }
     }
+}
 
-    /// Whether the frames lead from one shape to another.
-    fn is_path(&self) -> bool {
-        self.args.is_clip() && !self.args.is_rig()
+impl SolvedBlend<'_> {
+    pub(super) fn report(&self, saved: SavedAsset) -> BlendReport {
+        let piece = self.piece;
+        BlendReport {
+            springs: piece.springs.clone(),
+            interior_points: piece.interior_points,
+            solver: format!("{:?}", self.args.solver()).to_lowercase(),
+            energy: self.args.energy().to_string(),
+            setup_ms: piece.setup_ms,
+            frames: piece.frames.iter().map(|f| f.report.clone()).collect(),
+            vertices: self.meshes[0].vertex_count(),
+            cage: piece.cage.clone(),
+            saved,
+        }
     }
 
     /// The summary for people.
     pub(super) fn summary(&self) -> String {
-        let blend = self.scene.blend();
+        let frames = &self.piece.frames;
         let mut text = format!(
             "{} frame(s), {} vertices, {} interior points, {} springs\n",
-            self.frames.len(),
+            frames.len(),
             self.meshes[0].vertex_count(),
-            blend.interior_points(),
-            blend.spring_counts().in_shape(),
+            self.piece.interior_points,
+            self.piece.springs_in_shape,
         );
         text += &format!(
             "  residual up to {:.1e}, {}\n",
@@ -217,20 +267,20 @@ impl SolvedBlend<'_> {
             );
         }
 
-        let ms = self.frames.iter().map(|timed| timed.ms).sum::<f64>() / self.frames.len() as f64;
+        let ms = frames.iter().map(|frame| frame.report.ms).sum::<f64>() / frames.len() as f64;
         text += &format!(
             "  set up in {:.0} ms, {ms:.1} ms per frame\n",
-            self.setup_ms
+            self.piece.setup_ms
         );
         text + &format!("written to {}\n", self.args.out.display())
     }
 
     /// Inverted elements and contacts, as far as they were asked for.
     fn counts_text(&self) -> String {
-        let inverted = self.most(|frame| frame.shape.inverted);
+        let inverted = self.most(|frame| frame.report.inverted);
         let mut text = format!("at most {inverted} inverted element(s)");
         if !self.args.obstacle.is_empty() {
-            let contacts = self.most(|frame| frame.contacts);
+            let contacts = self.most(|frame| frame.report.contacts);
             text += &format!(", {contacts} contact(s)");
         }
         if self.args.self_contact {
@@ -241,27 +291,27 @@ impl SolvedBlend<'_> {
     }
 
     /// The largest count over all frames.
-    fn most(&self, count: impl Fn(&ContactFrame) -> usize) -> usize {
-        let counts = self.frames.iter().map(|timed| count(&timed.frame));
-        counts.max().unwrap_or(0)
+    fn most(&self, count: impl Fn(&FrameFigures) -> usize) -> usize {
+        self.piece.frames.iter().map(count).max().unwrap_or(0)
     }
 
     fn largest_residual(&self) -> f64 {
-        self.frames
-            .iter()
-            .map(|timed| timed.frame.shape.report.residual)
+        let frames = self.piece.frames.iter();
+        frames
+            .map(|frame| frame.report.residual)
             .fold(0.0, f64::max)
     }
 
     fn volume_range(&self) -> Option<VolumeRange> {
-        let [first, .., last] = self.frames else {
+        let [first, .., last] = &self.piece.frames[..] else {
             return None;
         };
-        if !self.is_path() {
+        // The ends of the path are the reference.
+        if !self.args.is_path() || first.alpha != 0.0 || last.alpha != 1.0 {
             return None;
         }
-        let start = first.frame.shape.volume;
-        let end = last.frame.shape.volume;
+        let start = first.report.volume;
+        let end = last.report.volume;
         if start <= 0.0 || end <= 0.0 || start.is_nan() || end.is_nan() {
             return None; // An open or inverted surface has no volume to compare with.
         }
@@ -272,9 +322,9 @@ impl SolvedBlend<'_> {
             most: 0.0,
             least_linear: f64::INFINITY,
         };
-        for timed in self.frames {
-            let shape = &timed.frame.shape;
-            let interpolated = start + (end - start) * shape.weights[1];
+        for frame in &self.piece.frames {
+            let shape = &frame.report;
+            let interpolated = start + (end - start) * frame.alpha;
             let volume = 100.0 * shape.volume / interpolated;
             range.least = range.least.min(volume);
             range.most = range.most.max(volume);
@@ -287,7 +337,7 @@ impl SolvedBlend<'_> {
 
     /// Warnings about the scene and its frames.
     pub(super) fn warnings(&self) -> Vec<String> {
-        let mut warnings = self.scene.warnings().to_vec();
+        let mut warnings = self.piece.warnings.clone();
         warnings.extend(self.residual_warning());
         warnings.extend(self.unsettled_warning());
         warnings.extend(self.snap_warning());
@@ -318,7 +368,7 @@ impl SolvedBlend<'_> {
     /// Frames that are no equilibrium.
     fn residual_warning(&self) -> Option<String> {
         let tolerance = self.tolerance();
-        let frames = self.frames_where(|frame| frame.shape.report.residual > tolerance)?;
+        let frames = self.frames_where(|frame| frame.report.residual > tolerance)?;
         Some(format!(
             "the solver did not reach equilibrium in frame(s) {frames}: the residual is up to {:.1e}, above {tolerance:.0e}",
             self.largest_residual()
@@ -329,7 +379,7 @@ impl SolvedBlend<'_> {
     fn unsettled_warning(&self) -> Option<String> {
         let tolerance = self.tolerance();
         let frames = self.frames_where(|frame| {
-            let report = &frame.shape.report;
+            let report = &frame.report;
             !report.converged && report.residual <= tolerance
         })?;
         Some(format!(
@@ -339,11 +389,13 @@ impl SolvedBlend<'_> {
 
     /// Frames at which the shape snaps to another equilibrium.
     fn snap_warning(&self) -> Option<String> {
-        let clip: Vec<&[DVec3]> = self
-            .frames
-            .iter()
-            .map(|timed| &timed.frame.shape.positions[..])
-            .collect();
+        // Only the whole clip shows which steps are long; a list of frames has other steps.
+        let frames = &self.piece.frames;
+        let is_whole = frames.iter().enumerate().all(|(k, frame)| frame.frame == k);
+        if !is_whole {
+            return None;
+        }
+        let clip: Vec<&[DVec3]> = self.positions.iter().map(Vec::as_slice).collect();
 
         // A snap is a step that is much longer than the mean step of a vertex.
         let found: Vec<String> = snap_frames(&clip).iter().map(usize::to_string).collect();
@@ -367,11 +419,9 @@ impl SolvedBlend<'_> {
 
     /// The first frame with the most inverted elements.
     fn inversion_warning(&self) -> Option<String> {
-        let most = self.most(|frame| frame.shape.inverted);
-        let frame = self
-            .frames
-            .iter()
-            .position(|timed| timed.frame.shape.inverted == most)?;
+        let most = self.most(|frame| frame.report.inverted);
+        let mut frames = self.piece.frames.iter();
+        let frame = frames.find(|frame| frame.report.inverted == most)?.frame;
 
         // A volume term prevents inversion, so there is no advice where it is in use.
         let advice = if self.args.energy().volume().is_none() {
@@ -403,21 +453,17 @@ impl SolvedBlend<'_> {
     /// Frames with vertices inside other parts of the surface.
     fn self_depth_warning(&self) -> Option<String> {
         let frames = self.frames_where(|frame| frame.self_depth > 0.0)?;
-        let depths = self.frames.iter().map(|timed| timed.frame.self_depth);
+        let depths = self.piece.frames.iter().map(|frame| frame.self_depth);
         let deepest = depths.fold(0.0, f64::max);
         Some(format!(
             "vertices are inside other parts of the surface, up to {deepest:.1e} deep, in frame(s) {frames}; use more --steps"
         ))
     }
 
-    /// The indices of the frames for which `condition` holds, or none.
-    fn frames_where(&self, condition: impl Fn(&ContactFrame) -> bool) -> Option<String> {
-        let mut indices = Vec::new();
-        for (k, timed) in self.frames.iter().enumerate() {
-            if condition(&timed.frame) {
-                indices.push(k.to_string());
-            }
-        }
-        (!indices.is_empty()).then(|| indices.join(", "))
+    /// The numbers of the frames for which `condition` holds, or none.
+    fn frames_where(&self, condition: impl Fn(&FrameFigures) -> bool) -> Option<String> {
+        let frames = self.piece.frames.iter().filter(|frame| condition(frame));
+        let numbers: Vec<String> = frames.map(|frame| frame.frame.to_string()).collect();
+        (!numbers.is_empty()).then(|| numbers.join(", "))
     }
 }

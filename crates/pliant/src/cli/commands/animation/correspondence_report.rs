@@ -2,10 +2,10 @@
 
 use pliant_transfer::MapReport;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The quality of a correspondence from a source to a target mesh.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CorrespondenceReport {
     /// Triangles of the target mesh.
     triangles: usize,
@@ -35,7 +35,7 @@ impl From<&MapReport> for CorrespondenceReport {
 }
 
 /// The quality of a correspondence, for people.
-pub(crate) fn correspondence_text(map: &MapReport) -> String {
+pub(crate) fn correspondence_text(map: &CorrespondenceReport) -> String {
     format!(
         "  {} of {} target triangles uncovered, {} flipped;\n  mean distance {:.2} % of the diagonal",
         map.uncovered,

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use pliant::recipes::CorrespondenceArg;
 use pliant::recipes::read_markers;
+use pliant_io::Asset;
 use pliant_mesh::{Mesh, Progress as _};
 use pliant_rig::Rig;
 use pliant_transfer::{
@@ -18,6 +19,7 @@ use super::correspondence_report::{CorrespondenceReport, correspondence_text};
 use crate::cli::args::settings::SettingsArgs;
 use crate::cli::args::source;
 use crate::cli::args::target_normals::TargetNormalsArgs;
+use crate::cli::batch::{self, BatchReport};
 use crate::cli::report::console::{Bar, Console};
 use crate::cli::report::failure::Failure;
 use crate::cli::report::milliseconds_since;
@@ -36,6 +38,9 @@ Examples:
   # Without markers: the geometry alone gives the correspondence
   pliant shapes --source face.glb --target 'crowd.glb#guard' \\
       --out guard.glb --json
+
+  # The same sliders on many heads; one bad file does not stop the others
+  pliant shapes --source face.glb --targets heads/*.obj --out-dir rigs
 
   # Pose the new rig
   pliant pose head.glb --pin 88:0,-1,0 --out posed.obj
@@ -61,8 +66,17 @@ pub(crate) struct Args {
     source: String,
 
     /// Mesh that receives the targets.
-    #[arg(long, value_name = "MESH")]
-    target: String,
+    #[arg(
+        long,
+        value_name = "MESH",
+        required_unless_present = "targets",
+        requires = "out"
+    )]
+    target: Option<String>,
+
+    /// Meshes that receive the targets, one after another.
+    #[arg(long, value_name = "MESH", num_args = 1.., conflicts_with = "target", requires = "out_dir")]
+    targets: Vec<String>,
 
     /// Pairs of corresponding vertices, at least four [default: none; the geometry alone gives the
     /// correspondence].
@@ -88,11 +102,27 @@ pub(crate) struct Args {
     target_normals: TargetNormalsArgs,
 
     /// File for the rig.
-    #[arg(long, value_name = "RIG")]
-    out: PathBuf,
+    #[arg(long, value_name = "RIG", conflicts_with = "targets")]
+    out: Option<PathBuf>,
+
+    /// Folder for the rigs of --targets, each with the name of its mesh.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["target", "out"])]
+    out_dir: Option<PathBuf>,
+
+    /// Format of the rigs of --targets, by its ending.
+    #[arg(long, value_name = "ENDING", default_value = "glb")]
+    to: String,
 }
 
-/// The report of `pliant shapes`.
+/// The report of `pliant shapes`: of one mesh, or of a list.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum ShapesOutput {
+    One(Box<ShapesReport>),
+    Batch(BatchReport),
+}
+
+/// A rig on another mesh.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ShapesReport {
     /// Names of the targets.
@@ -142,45 +172,84 @@ struct TransferredShape {
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let source = source::load_with_targets(&args.source, args.neutral.as_deref())?;
     let source = args.settings.apply(source)?;
-    let (target, mesh) = source::load_surface(&args.target)?;
-    let rig = source.rig()?;
-    output::require_rig_format(&args.out)?;
-    // A format that cannot be written is reported before the transfer, not after it.
-    let still = target.with_rig(&Rig::without_targets(mesh.clone()))?;
-    pliant_io::plan_save(&still, &args.out)?;
+    if let Some(folder) = &args.out_dir {
+        let outputs = batch::outputs_in(folder, &args.to, &args.targets)?;
+        let report = ShapesOutput::Batch;
+        return batch::run_batch(&args.targets, &outputs, console, report, |target, out| {
+            Ok(args.make(&source, target, out, &Bar::hidden())?.warnings)
+        });
+    }
 
+    let target = args.target.as_deref().expect("clap requires a target");
+    let out = args.out.as_deref().expect("clap requires --out");
     let bar = console.progress_bar();
-    let _ = bar.report("matching", 0.0);
-    let start = Instant::now();
-    let correspondence = args.correspondence(&rig, &mesh)?;
-    let map_ms = milliseconds_since(start);
-
-    let start = Instant::now();
-    let transferred = args
-        .transfer(&rig, &mesh, &correspondence, &bar)
-        .map_err(|error| Failure::about(&args.target, &error))?;
+    let made = args.make(&source, target, out, &bar)?;
     drop(bar);
-    let shapes_ms = milliseconds_since(start);
+    console.print_summary(
+        &ShapesOutput::One(Box::new(made.report)),
+        &made.summary,
+        &made.warnings,
+    )
+}
 
-    let mut warnings = [
-        &source.warnings[..],
-        &target.warnings,
-        &correspondence.warnings,
-        &transferred.warnings,
-    ]
-    .concat();
-
-    let result = target.with_rig(&transferred.rig)?;
-    let result = args.target_normals.apply(result);
-    let saved = output::save_asset(&result, &args.out, &mut warnings)?;
-
-    let summary = summary(&transferred, &correspondence, &args.out);
-    let report = report(&transferred, &correspondence, [map_ms, shapes_ms], saved);
-    console.print_summary(&report, &summary, &warnings)
+/// A rig that was written.
+struct MadeRig {
+    report: ShapesReport,
+    summary: String,
+    warnings: Vec<String>,
 }
 
 impl Args {
-    fn correspondence(&self, rig: &Rig, target: &Mesh) -> Result<Correspondence, Failure> {
+    /// Transfers the targets to one mesh and writes the rig.
+    fn make(
+        &self,
+        source: &Asset,
+        target_name: &str,
+        out: &Path,
+        bar: &Bar,
+    ) -> Result<MadeRig, Failure> {
+        let (target, mesh) = source::load_surface(target_name)?;
+        let rig = source.rig()?;
+        output::require_rig_format(out)?;
+        // A format that cannot be written is reported before the transfer, not after it.
+        let still = target.with_rig(&Rig::without_targets(mesh.clone()))?;
+        pliant_io::plan_save(&still, out)?;
+
+        let _ = bar.report("matching", 0.0);
+        let start = Instant::now();
+        let correspondence = self.correspondence(&rig, target_name, &mesh)?;
+        let map_ms = milliseconds_since(start);
+
+        let start = Instant::now();
+        let transferred = self
+            .transfer(&rig, &mesh, &correspondence, bar)
+            .map_err(|error| Failure::about(target_name, &error))?;
+        let shapes_ms = milliseconds_since(start);
+
+        let mut warnings = [
+            &source.warnings[..],
+            &target.warnings,
+            &correspondence.warnings,
+            &transferred.warnings,
+        ]
+        .concat();
+
+        let result = target.with_rig(&transferred.rig)?;
+        let result = self.target_normals.apply(result);
+        let saved = output::save_asset(&result, out, &mut warnings)?;
+        Ok(MadeRig {
+            summary: summary(&transferred, &correspondence, out),
+            report: report(&transferred, &correspondence, [map_ms, shapes_ms], saved),
+            warnings,
+        })
+    }
+
+    fn correspondence(
+        &self,
+        rig: &Rig,
+        target_name: &str,
+        target: &Mesh,
+    ) -> Result<Correspondence, Failure> {
         let options = CorrespondenceOptions::default().with_method(self.method.into());
 
         // Warnings of the marker file come after those of the correspondence.
@@ -197,7 +266,7 @@ impl Args {
                 |error| {
                     let file = self.markers.as_ref();
                     let file = file.filter(|_| error.is_about_markers());
-                    Failure::about(file.unwrap_or(&self.target), &error)
+                    Failure::about(file.map_or(target_name, String::as_str), &error)
                 },
             )?;
 
@@ -286,7 +355,7 @@ fn summary(transferred: &TransferredRig, correspondence: &Correspondence, out: &
         "{} targets, {} shapes; {gaps}\n{}\nwritten to {}\n",
         transferred.rig.targets().len(),
         transferred.shapes.len(),
-        correspondence_text(&correspondence.report),
+        correspondence_text(&(&correspondence.report).into()),
         out.display()
     )
 }

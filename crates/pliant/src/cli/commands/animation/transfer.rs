@@ -3,16 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use pliant::jobs::TransferJob;
+use pliant::pieces::JoinedPieces;
 use pliant::recipes::{CorrespondenceArg, RecipeError, RootMotionArg, TransferRecipe, UpAxis};
+use pliant_io::Asset;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::transfer_report::{TransferSummary, target_diagonal, transfer_summary};
+use super::transfer_report::{TransferFigures, TransferPiece, TransferSummary};
 use crate::cli::args::recipe_file;
 use crate::cli::args::target_normals::TargetNormalsArgs;
+use crate::cli::commands::program::join::JoinedReport;
+use crate::cli::pieces::{
+    Invocation, JoinedResult, Made, PieceArgs, PieceContent, content, exact_positions, run_piece,
+};
 use crate::cli::report::console::Console;
 use crate::cli::report::failure::Failure;
-use crate::cli::report::output::{self, path_text};
+use crate::cli::report::output::{self, SavedAsset, path_text};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -130,6 +136,10 @@ pub(crate) struct Args {
     /// Write a recipe to start from, and do nothing else.
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["recipe", "source", "target", "markers", "out"])]
     init: Option<PathBuf>,
+
+    // Last, because its heading holds for all options after it.
+    #[command(flatten)]
+    piece: PieceArgs,
 }
 
 /// The report of `pliant transfer`.
@@ -156,32 +166,40 @@ struct NamedJob {
     out: PathBuf,
 }
 
-pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
+pub(crate) fn run(args: &Args, invocation: &Invocation, console: &Console) -> Result<(), Failure> {
     if let Some(file) = &args.init {
         return init(file, console);
     }
+    let out = args.output()?;
+    run_piece(&args.piece, invocation, &out, console, || {
+        args.make(console)
+    })
+}
 
-    let NamedJob { job, name, out } = match &args.recipe {
-        Some(recipe) => args.recipe_job(recipe)?,
-        None => args.plain_job()?,
-    };
-    output::require_clip_format(&out)?;
-    // A format that cannot be written is reported before the transfer, not after it.
-    let still = job.asset(&name, &[job.target().positions().to_vec()])?;
-    pliant_io::plan_save(&still, &out)?;
+/// Number of frames of the whole result; none where there is only a recipe to write.
+pub(crate) fn frame_count(args: &Args) -> Result<Option<usize>, Failure> {
+    match args.init {
+        Some(_) => Ok(None),
+        None => Ok(Some(args.job()?.job.frame_count())),
+    }
+}
 
-    let mut transferred = job
-        .run(&console.progress_bar())
-        .map_err(|error| args.about(error))?;
+/// The transfer whose pieces these are.
+pub(crate) fn join(args: &Args, pieces: &JoinedPieces) -> Result<JoinedResult, Failure> {
+    let NamedJob { job, name, out } = args.job()?;
+    let all: Vec<usize> = (0..pieces.frame_count()).collect();
+    let result = job.asset_of_frames(&name, &all, &pieces.positions()?)?;
+    let (figures, mut warnings) = TransferPiece::join(pieces, &pieces.contents()?)?;
+    let saved = args.save(result, &out, &mut warnings)?;
 
-    let result = job.asset(&name, &transferred.motion.frames)?;
-    let result = args.target_normals.apply(result);
-    let saved = output::save_asset(&result, &out, &mut transferred.warnings)?;
-
-    let report = TransferSummary::new(&transferred, &job, saved);
-    let summary = transfer_summary(&transferred, target_diagonal(&job), &out);
-    let report = TransferReport::Result(Box::new(report));
-    console.print_summary(&report, &summary, &transferred.warnings)
+    let summary = TransferSummary::new(figures, saved);
+    let text = summary.text();
+    let report = TransferReport::Result(Box::new(summary));
+    Ok(JoinedResult {
+        report: JoinedReport::Transfer(Box::new(report)),
+        summary: text,
+        warnings,
+    })
 }
 
 fn init(file: &Path, console: &Console) -> Result<(), Failure> {
@@ -199,6 +217,66 @@ fn init(file: &Path, console: &Console) -> Result<(), Failure> {
 }
 
 impl Args {
+    fn job(&self) -> Result<NamedJob, Failure> {
+        match &self.recipe {
+            Some(recipe) => self.recipe_job(recipe),
+            None => self.plain_job(),
+        }
+    }
+
+    /// The output file, which a recipe may name.
+    fn output(&self) -> Result<PathBuf, Failure> {
+        match (&self.out, &self.recipe) {
+            (Some(out), _) => Ok(out.clone()),
+            (None, Some(recipe)) => self.read_recipe(recipe).map(|(_, out)| out),
+            (None, None) => Ok(PathBuf::new()),
+        }
+    }
+
+    /// The transfer of the selected frames, with its output written.
+    fn make(&self, console: &Console) -> Result<Made<TransferReport>, Failure> {
+        let NamedJob { job, name, out } = self.job()?;
+        output::require_clip_format(&out)?;
+        let frames = self.piece.frames_of(job.frame_count())?;
+        // A format that cannot be written is reported before the transfer, not after it.
+        let still = job.asset(&name, &[job.target().positions().to_vec()])?;
+        pliant_io::plan_save(&still, &out)?;
+
+        let mut transferred = job
+            .run_frames(&frames, &console.progress_bar())
+            .map_err(|error| self.about(error))?;
+
+        let result = job.asset_of_frames(&name, &frames, &transferred.motion.frames)?;
+        let saved = self.save(result, &out, &mut transferred.warnings)?;
+        let figures = TransferFigures::new(&transferred, &job);
+        let piece = TransferPiece {
+            figures: figures.clone(),
+            warnings: transferred.input_warnings,
+        };
+        let exact = self.piece.writes_manifest();
+        let summary = TransferSummary::new(figures, saved);
+        Ok(Made {
+            summary: summary.text(),
+            report: TransferReport::Result(Box::new(summary)),
+            warnings: transferred.warnings,
+            piece: PieceContent {
+                frames,
+                whole: job.frame_count(),
+                content: content(&piece),
+                exact: exact.then(|| exact_positions(&transferred.motion.frames)),
+            },
+        })
+    }
+
+    fn save(
+        &self,
+        result: Asset,
+        out: &Path,
+        warnings: &mut Vec<String>,
+    ) -> Result<SavedAsset, Failure> {
+        output::save_asset(&self.target_normals.apply(result), out, warnings)
+    }
+
     /// The transfer of one clip, from options alone.
     fn plain_job(&self) -> Result<NamedJob, Failure> {
         // A recipe with one source and one layer over the whole target.
@@ -219,18 +297,8 @@ impl Args {
     }
 
     fn recipe_job(&self, file: &Path) -> Result<NamedJob, Failure> {
-        let (text, folder) = recipe_file::read(file)?;
-        let folder = folder.unwrap_or(Path::new("."));
-        let recipe = TransferRecipe::parse(&text).map_err(|error| self.about(error))?;
-        let recipe = self.override_recipe(recipe);
-
-        // Paths in a recipe start at its folder, paths of options at the current one.
-        let output = recipe.output.as_ref().map(|output| folder.join(output));
-        let Some(out) = self.out.clone().or(output) else {
-            return Err(Failure::usage(
-                "there is no output file; give --out CLIP, or output = \"CLIP\" in the recipe",
-            ));
-        };
+        let (recipe, out) = self.read_recipe(file)?;
+        let folder = recipe_file::folder_of(file).unwrap_or(Path::new("."));
 
         // The clip has the name of the recipe, since it has no source of its own.
         let stem = file.file_stem().unwrap_or_default();
@@ -239,6 +307,23 @@ impl Args {
             name: stem.to_string_lossy().into_owned(),
             out,
         })
+    }
+
+    /// The recipe in a file, and where its result goes.
+    fn read_recipe(&self, file: &Path) -> Result<(TransferRecipe, PathBuf), Failure> {
+        let (text, folder) = recipe_file::read(file)?;
+        let folder = folder.unwrap_or(Path::new("."));
+        let recipe = TransferRecipe::parse(&text).map_err(|error| self.about(error))?;
+        let recipe = self.override_recipe(recipe);
+
+        // Paths in a recipe start at its folder, paths of options at the current one.
+        let output = recipe.output.as_ref().map(|output| folder.join(output));
+        match self.out.clone().or(output) {
+            Some(out) => Ok((recipe, out)),
+            None => Err(Failure::usage(
+                "there is no output file; give --out CLIP, or output = \"CLIP\" in the recipe",
+            )),
+        }
     }
 
     /// The recipe with the options of the command line, which take precedence.

@@ -1,21 +1,30 @@
 //! The frames, foot contacts and self-intersections of a transfer: report and summary.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use pliant::jobs::{TransferJob, TransferResult};
-use pliant_transfer::{
-    AlignmentCandidate, Correspondence, FootContactReport, SelfIntersectionReport,
-};
+use pliant::pieces::JoinedPieces;
+use pliant_transfer::{AlignmentCandidate, Correspondence, FootContactReport};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::correspondence_report::{CorrespondenceReport, correspondence_text};
+use crate::cli::pieces::mean_per_frame;
+use crate::cli::report::failure::Failure;
 use crate::cli::report::output::SavedAsset;
 
 /// A transferred animation.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TransferSummary {
+    #[serde(flatten)]
+    figures: TransferFigures,
+    #[serde(flatten)]
+    saved: SavedAsset,
+}
+
+/// The figures of a transferred animation, or of a piece of it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub(super) struct TransferFigures {
     /// Number of frames.
     frames: usize,
     /// Vertices of the target mesh.
@@ -36,12 +45,18 @@ pub(crate) struct TransferSummary {
     /// Planted feet; absent without `--feet`.
     #[serde(skip_serializing_if = "Option::is_none")]
     feet: Option<FootReport>,
-    #[serde(flatten)]
-    saved: SavedAsset,
+}
+
+/// What a piece of a transfer needs to be joined.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct TransferPiece {
+    pub(super) figures: TransferFigures,
+    /// Warnings that do not depend on the frames.
+    pub(super) warnings: Vec<String>,
 }
 
 /// The correspondence of one source.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 struct SourceReport {
     #[serde(flatten)]
     map: CorrespondenceReport,
@@ -54,7 +69,7 @@ struct SourceReport {
 }
 
 /// An orientation of the source over the target.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 struct CandidateReport {
     /// Distance of the surfaces relative to the diagonal, plus a tenth of the mean difference of
     /// the normals.
@@ -70,7 +85,7 @@ struct CandidateReport {
 }
 
 /// Self-intersections of the target.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 struct IntersectionReport {
     /// Mean time to check a frame, in milliseconds.
     check_ms_per_frame: f64,
@@ -83,7 +98,7 @@ struct IntersectionReport {
 }
 
 /// Planted feet. Lengths are relative to the diagonal, except for the ground.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 struct FootReport {
     /// Vertices that stand at some time.
     vertices: usize,
@@ -98,8 +113,53 @@ struct FootReport {
 }
 
 impl TransferSummary {
-    pub(super) fn new(transferred: &TransferResult, job: &TransferJob, saved: SavedAsset) -> Self {
-        let diagonal = target_diagonal(job);
+    pub(super) fn new(figures: TransferFigures, saved: SavedAsset) -> Self {
+        Self { figures, saved }
+    }
+
+    /// The summary for people.
+    pub(super) fn text(&self) -> String {
+        let figures = &self.figures;
+        let mut text = String::new();
+        if let Some(feet) = &figures.feet {
+            let _ = writeln!(
+                text,
+                "feet: {} vertices stand at some time; they slide {:.2} % of the diagonal, {:.2} % without the correction",
+                feet.vertices,
+                100.0 * feet.slide,
+                100.0 * feet.slide_before
+            );
+        }
+        if let Some(found) = &figures.intersections {
+            let frames = |counts: &[usize]| counts.iter().filter(|&&pairs| pairs > 0).count();
+            let _ = writeln!(
+                text,
+                "self-intersections: in {} frame(s), {} after the correction",
+                frames(&found.intersections_before),
+                frames(&found.intersections)
+            );
+        }
+
+        let _ = writeln!(
+            text,
+            "{} frames\n{}\n  correspondence in {:.0} ms, factorisation in {:.1} ms, {:.2} ms per frame\nwritten to {}",
+            figures.frames,
+            correspondence_text(&figures.map),
+            figures.map_ms,
+            figures.factor_ms,
+            figures.solve_ms_per_frame,
+            self.saved.out
+        );
+        text
+    }
+}
+
+impl TransferFigures {
+    pub(super) fn new(transferred: &TransferResult, job: &TransferJob) -> Self {
+        let diagonal = job
+            .target()
+            .bounds()
+            .map_or(1.0, |bounds| bounds.diagonal());
 
         // Correspondences are in the order of the sources.
         let mut sources = Vec::new();
@@ -119,8 +179,47 @@ impl TransferSummary {
             solve_ms_per_frame: transferred.ms_per_frame(),
             intersections: IntersectionReport::new(transferred, diagonal),
             feet: feet.map(|feet| FootReport::new(feet, diagonal)),
-            saved,
         }
+    }
+}
+
+impl TransferPiece {
+    /// The figures of the whole, and its warnings. Times of preparation are sums over the pieces.
+    pub(super) fn join(
+        joined: &JoinedPieces,
+        pieces: &[Self],
+    ) -> Result<(TransferFigures, Vec<String>), Failure> {
+        let all = || pieces.iter().map(|piece| &piece.figures);
+        let mut whole = pieces[0].figures.clone();
+        whole.frames = joined.frame_count();
+        whole.map_ms = all().map(|figures| figures.map_ms).sum();
+        whole.factor_ms = all().map(|figures| figures.factor_ms).sum();
+        whole.solve_ms_per_frame =
+            mean_per_frame(joined, all().map(|figures| figures.solve_ms_per_frame));
+
+        if whole.intersections.is_some() {
+            let found: Vec<&IntersectionReport> = all()
+                .filter_map(|figures| figures.intersections.as_ref())
+                .collect();
+            let counts = |of: fn(&IntersectionReport) -> &Vec<usize>| {
+                joined.in_order(found.iter().map(|found| of(found).clone()).collect())
+            };
+            let times = found.iter().map(|found| found.check_ms_per_frame);
+            let largest = found.iter().map(|found| found.largest_untangling);
+            whole.intersections = Some(IntersectionReport {
+                check_ms_per_frame: mean_per_frame(joined, times),
+                intersections: counts(|found| &found.intersections)?,
+                intersections_before: counts(|found| &found.intersections_before)?,
+                largest_untangling: largest.fold(0.0, f64::max),
+            });
+        }
+
+        let mut warnings = pieces[0].warnings.clone();
+        let counts = whole.intersections.as_ref();
+        let counts = counts.map_or(&[][..], |found| &found.intersections);
+        let standing = whole.feet.as_ref().map(|feet| feet.vertices);
+        warnings.extend(TransferResult::frame_warnings(counts, standing));
+        Ok((whole, warnings))
     }
 }
 
@@ -178,52 +277,4 @@ impl FootReport {
             largest_correction: feet.largest_correction / diagonal,
         }
     }
-}
-
-/// The diagonal of the target mesh, to which lengths are relative.
-pub(super) fn target_diagonal(job: &TransferJob) -> f64 {
-    job.target()
-        .bounds()
-        .map_or(1.0, |bounds| bounds.diagonal())
-}
-
-pub(super) fn transfer_summary(transferred: &TransferResult, diagonal: f64, out: &Path) -> String {
-    let mut text = String::new();
-    if let Some(feet) = transferred.motion.feet {
-        let before = 100.0 * feet.slide_before / diagonal;
-        let after = 100.0 * feet.slide_after / diagonal;
-        let _ = writeln!(
-            text,
-            "feet: {} vertices stand at some time; they slide {after:.2} % of the diagonal, {before:.2} % without the correction",
-            feet.vertices
-        );
-    }
-    if !transferred.partings.is_empty() {
-        let before = frames_with(&transferred.partings, |parting| parting.before);
-        let after = frames_with(&transferred.partings, |parting| parting.after);
-        let _ = writeln!(
-            text,
-            "self-intersections: in {before} frame(s), {after} after the correction"
-        );
-    }
-
-    let times = &transferred.times;
-    let _ = writeln!(
-        text,
-        "{} frames\n{}\n  correspondence in {:.0} ms, factorisation in {:.1} ms, {:.2} ms per frame\nwritten to {}",
-        transferred.motion.frames.len(),
-        correspondence_text(transferred.worst_map()),
-        times.map_ms,
-        times.factor_ms,
-        transferred.ms_per_frame(),
-        out.display()
-    );
-    text
-}
-
-fn frames_with(
-    partings: &[SelfIntersectionReport],
-    count: fn(&SelfIntersectionReport) -> usize,
-) -> usize {
-    partings.iter().filter(|parting| count(parting) > 0).count()
 }

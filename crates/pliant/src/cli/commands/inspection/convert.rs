@@ -10,6 +10,7 @@ use crate::cli::args::bake::BakeArgs;
 use crate::cli::args::settings::SettingsArgs;
 use crate::cli::args::source;
 use crate::cli::args::target_normals::TargetNormalsArgs;
+use crate::cli::batch::{self, BatchReport};
 use crate::cli::report::console::Console;
 use crate::cli::report::failure::Failure;
 use crate::cli::report::output::{self, SavedAsset};
@@ -18,6 +19,9 @@ const EXAMPLES: &str = "\
 Examples:
   # A mesh
   pliant convert head.obj head.glb
+
+  # Many files; one bad file does not stop the others
+  pliant convert heads/*.obj --out-dir glb --to glb
 
   # A rig: one mesh with morph targets
   pliant convert neutral.obj+deltas.npy head.glb
@@ -49,17 +53,33 @@ What is kept:
   store. Point caches (MDD, PC2) and .npy files hold positions only: keep the
   mesh beside them.";
 
-/// Converts an asset to another file format.
+const USAGE: &str = "\
+pliant convert [OPTIONS] <IN> <OUT>
+       pliant convert [OPTIONS] <IN>… --out-dir <DIR> --to <ENDING>";
+
+/// Converts assets to another file format.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub(crate) struct Args {
     /// Asset to read.
     #[arg(value_name = "IN")]
     input: String,
 
-    /// File to write. Its ending selects the format.
-    #[arg(value_name = "OUT")]
-    output: PathBuf,
+    /// File to write. Its ending selects the format. With --out-dir, another asset to read.
+    #[arg(value_name = "OUT", required_unless_present = "out_dir")]
+    output: Option<PathBuf>,
+
+    /// Further assets to read.
+    #[arg(value_name = "IN", requires = "out_dir")]
+    more: Vec<String>,
+
+    /// Convert all assets to files in this folder, one after another.
+    #[arg(long, value_name = "DIR", requires = "to")]
+    out_dir: Option<PathBuf>,
+
+    /// Format of the files in --out-dir, by its ending.
+    #[arg(long, value_name = "ENDING", requires = "out_dir")]
+    to: Option<String>,
 
     #[command(flatten)]
     settings: SettingsArgs,
@@ -80,7 +100,15 @@ pub(crate) struct Args {
     prune: Option<f32>,
 }
 
-/// The report of `pliant convert`.
+/// The report of `pliant convert`: of one asset, or of a list.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum ConvertOutput {
+    One(ConvertReport),
+    Batch(BatchReport),
+}
+
+/// A converted asset.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ConvertReport {
     #[serde(flatten)]
@@ -92,38 +120,86 @@ pub(crate) struct ConvertReport {
 }
 
 pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
-    if is_performance_file(Path::new(&args.input)) && is_channels_file(&args.output) {
-        return convert_performance(args, console);
+    if let (Some(folder), Some(ending)) = (&args.out_dir, &args.to) {
+        let inputs = args.inputs();
+        let outputs = batch::outputs_in(folder, ending, &inputs)?;
+        let report = ConvertOutput::Batch;
+        return batch::run_batch(&inputs, &outputs, console, report, |input, out| {
+            if pliant_io::is_same_file(Path::new(input), out) {
+                return Err(Failure::new(format!(
+                    "cannot write '{}': the result would replace the input; write to another folder",
+                    out.display()
+                )));
+            }
+            Ok(args.make(input, out)?.warnings)
+        });
     }
-    args.bake.require_targets(&args.output)?;
+
+    let out = args.output.as_deref().expect("clap requires OUT");
     let _spinner = console.spinner("converting");
-    let asset = pliant_io::load(&args.input, &source::options(args.neutral.as_deref()))?;
-    let asset = args.target_normals.apply(args.settings.apply(asset)?);
-    let before = displacement_count(&asset);
-    let asset = match args.prune {
-        Some(shortest) => asset.pruned(shortest)?,
-        None => asset,
-    };
+    let made = args.make(&args.input, out)?;
+    let report = ConvertOutput::One(made.report);
+    console.print_summary(&report, &made.summary, &made.warnings)
+}
 
-    let pruned = before - displacement_count(&asset);
-    let asset = match args.bake.shape_tolerance(&asset) {
-        Some(tolerance) => asset.with_clip_as_shapes(tolerance)?,
-        None => asset,
-    };
+/// A file that was written.
+struct Converted {
+    report: ConvertReport,
+    summary: String,
+    warnings: Vec<String>,
+}
 
-    let mut warnings = asset.warnings.clone();
-    let report = ConvertReport {
-        saved: output::save_asset(&asset, &args.output, &mut warnings)?,
-        vertices: asset.vertex_count(),
-        pruned,
-    };
-
-    let mut summary = String::new();
-    if args.prune.is_some() {
-        summary = format!("removed {pruned} of {before} displacements; ");
+impl Args {
+    /// All assets of a list.
+    fn inputs(&self) -> Vec<String> {
+        let second = self
+            .output
+            .as_ref()
+            .map(|path| path.to_string_lossy().into_owned());
+        let mut inputs = vec![self.input.clone()];
+        inputs.extend(second);
+        inputs.extend(self.more.iter().cloned());
+        inputs
     }
-    summary += &format!("written to {}\n", args.output.display());
-    console.print_summary(&report, &summary, &warnings)
+
+    /// Converts one asset.
+    fn make(&self, input: &str, out: &Path) -> Result<Converted, Failure> {
+        if is_performance_file(Path::new(input)) && is_channels_file(out) {
+            return convert_performance(input, out);
+        }
+        self.bake.require_targets(out)?;
+        let asset = pliant_io::load(input, &source::options(self.neutral.as_deref()))?;
+        let asset = self.target_normals.apply(self.settings.apply(asset)?);
+        let before = displacement_count(&asset);
+        let asset = match self.prune {
+            Some(shortest) => asset.pruned(shortest)?,
+            None => asset,
+        };
+
+        let pruned = before - displacement_count(&asset);
+        let asset = match self.bake.shape_tolerance(&asset) {
+            Some(tolerance) => asset.with_clip_as_shapes(tolerance)?,
+            None => asset,
+        };
+
+        let mut warnings = asset.warnings.clone();
+        let report = ConvertReport {
+            saved: output::save_asset(&asset, out, &mut warnings)?,
+            vertices: asset.vertex_count(),
+            pruned,
+        };
+
+        let mut summary = String::new();
+        if self.prune.is_some() {
+            summary = format!("removed {pruned} of {before} displacements; ");
+        }
+        summary += &format!("written to {}\n", out.display());
+        Ok(Converted {
+            report,
+            summary,
+            warnings,
+        })
+    }
 }
 
 /// Whether a file holds channels as a table or as JSON, by its ending.
@@ -133,18 +209,16 @@ fn is_channels_file(path: &Path) -> bool {
 }
 
 /// The channels of a performance in another form.
-fn convert_performance(args: &Args, console: &Console) -> Result<(), Failure> {
+fn convert_performance(input: &str, out: &Path) -> Result<Converted, Failure> {
     let options = PerformanceOptions::default();
-    let take = read_performance(&args.input, &options, &source::options(None))?;
+    let take = read_performance(input, &options, &source::options(None))?;
     if take.channels().is_empty() {
         return Err(Failure::new(format!(
-            "{}: it holds markers and no channels; `pliant play --markers` finds weights for them",
-            args.input
+            "{input}: it holds markers and no channels; `pliant play --markers` finds weights for them"
         )));
     }
 
-    let is_json = args
-        .output
+    let is_json = out
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("json"));
     let bytes = if is_json {
@@ -152,17 +226,19 @@ fn convert_performance(args: &Args, console: &Console) -> Result<(), Failure> {
     } else {
         performance::write_csv(&take)
     };
-    output::write(&args.output, bytes)?;
-    let report = ConvertReport {
-        saved: SavedAsset {
-            out: output::path_text(&args.output),
-            left_out: Vec::new(),
+    output::write(out, bytes)?;
+    Ok(Converted {
+        report: ConvertReport {
+            saved: SavedAsset {
+                out: output::path_text(out),
+                left_out: Vec::new(),
+            },
+            vertices: 0,
+            pruned: 0,
         },
-        vertices: 0,
-        pruned: 0,
-    };
-    let summary = format!("written to {}\n", args.output.display());
-    console.print_summary(&report, &summary, &take.notes)
+        summary: format!("written to {}\n", out.display()),
+        warnings: take.notes,
+    })
 }
 
 fn displacement_count(asset: &Asset) -> usize {

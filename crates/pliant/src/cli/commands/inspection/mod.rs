@@ -7,6 +7,7 @@
 //! - [`info`]: content of a file and warnings about it
 //! - [`pick`]: vertices by place, pixel, slider or landmark
 //! - [`render`]: pictures of an asset
+//! - `render_frames`: some frames of a clip, as an animation or a folder of pictures
 
 pub(crate) mod bake;
 pub(crate) mod convert;
@@ -15,3 +16,4 @@ pub(crate) mod geodesic;
 pub(crate) mod info;
 pub(crate) mod pick;
 pub(crate) mod render;
+pub(crate) mod render_frames;

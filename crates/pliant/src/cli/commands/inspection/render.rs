@@ -6,15 +6,17 @@ use pliant::pictures::{Look, Shot, materials};
 use pliant_io::{Asset, npy};
 use pliant_mesh::Mesh;
 use pliant_rig::Clip;
-use pliant_view::{Camera, Image, Projection, View, ViewError, to_apng};
+use pliant_view::{Camera, Image, Projection, ScalarRange, View, ViewError, to_apng};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::render_frames;
 use crate::cli::args::number::{self, positive};
 use crate::cli::args::settings::SettingsArgs;
 use crate::cli::args::slider_weights::{self, parse_weight};
 use crate::cli::args::source;
 use crate::cli::args::view::{parse_size, view_parser};
+use crate::cli::pieces::{Invocation, PieceArgs};
 use crate::cli::report::console::Console;
 use crate::cli::report::failure::Failure;
 use crate::cli::report::output::{self, path_text};
@@ -43,11 +45,23 @@ Examples:
   # A clip as an animated PNG
   pliant render specimen:hound#walk --play --out walk.png
 
+  # Frames of a clip as pictures in a folder; finished ones are kept
+  pliant render specimen:hound#walk --frames 0-7 --out pictures --resume
+
+  # Two parts of an animated PNG, and the whole
+  pliant render specimen:hound#walk --frames 0-15 --out a.png
+  pliant render specimen:hound#walk --frames 16-31 --out b.png
+  pliant join a.png b.png --out walk.png
+
   # A full rotation as an animated PNG
   pliant render specimen:tapir --turntable 36 --out turn.png
 
   # Print the camera, which `pliant sketch` needs
   pliant render head.glb --view front --out face.png --json
+
+--frames shows frames of the clip with the camera of its reference pose: in a
+PNG they are an animation (as with --play), in a folder each is a picture,
+frame.0007.png. Each picture is complete as soon as it has its name.
 
 The same input gives the same bytes on every machine, with or without a GPU.";
 
@@ -58,9 +72,9 @@ pub(crate) struct Args {
     /// Asset to show.
     asset: String,
 
-    /// File for the picture.
+    /// File for the picture; a folder for several pictures of --frames.
     #[arg(long, value_name = "PNG")]
-    out: PathBuf,
+    pub(super) out: PathBuf,
 
     /// Frame of the clip, counted from 0.
     #[arg(long, value_name = "N", conflicts_with_all = ["weights", "play"])]
@@ -121,24 +135,31 @@ pub(crate) struct Args {
     /// Rotate once around in N pictures, as an animated PNG.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=720))]
     turntable: Option<u16>,
+
+    // Last, because its heading holds for all options after it.
+    #[command(flatten)]
+    pub(super) piece: PieceArgs,
 }
 
 /// The report of `pliant render`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RenderReport {
-    /// File of the picture.
-    out: String,
+    /// File of the picture, or folder of the pictures.
+    pub(super) out: String,
     /// Width and height in pixels.
-    size: [usize; 2],
+    pub(super) size: [usize; 2],
     /// Triangles of the mesh.
-    triangles: usize,
+    pub(super) triangles: usize,
     /// The camera in the form of a stroke file; null for a parallel projection.
-    camera: Option<CameraReport>,
+    pub(super) camera: Option<CameraReport>,
+    /// Number of frames of a clip; absent for a single picture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) frames: Option<usize>,
 }
 
 /// A perspective camera.
-#[derive(Debug, Serialize, JsonSchema)]
-struct CameraReport {
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub(super) struct CameraReport {
     /// Position of the camera.
     eye: [f64; 3],
     /// Position that the camera looks at.
@@ -153,40 +174,74 @@ struct CameraReport {
     height: usize,
 }
 
-pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
+pub(crate) fn run(args: &Args, invocation: &Invocation, console: &Console) -> Result<(), Failure> {
+    args.piece_is_consistent()?;
+    if args.piece.writes_manifest() {
+        return render_frames::run(args, invocation, console);
+    }
     output::require_ending(&args.out, &["png", "apng"])?;
     let _spinner = console.spinner("drawing");
-    let options = source::options(args.neutral.as_deref());
-    let (asset, frame) = if args.has_weights() {
-        pliant_io::load_with_frame(&args.asset, &options)?
-    } else {
-        (pliant_io::load(&args.asset, &options)?, None)
-    };
-    let asset = args.settings.apply(asset)?;
-    let mut warnings = asset.warnings.clone();
-    let mesh = args.mesh(&asset, frame, &mut warnings)?;
-    let look = args.look(&mesh)?;
-    let look = if args.clay || args.scalar.is_some() {
-        look
-    } else {
-        let (paint, problems) = materials(&asset, &mesh);
-        warnings.extend(problems);
-        look.with_materials(paint)
-    };
-
-    let shot = Shot::new(args.view, args.size);
-    let camera = shot.camera(&mesh, &look);
-    let png = args.draw(&asset, &mesh, &shot, &look)?;
+    let mut set = args.open()?;
+    let png = args.draw(&set)?;
     output::write(&args.out, png)?;
 
-    let report = RenderReport {
-        out: path_text(&args.out),
-        size: args.size,
-        triangles: mesh.triangles().len(),
-        camera: CameraReport::new(&camera, args.size),
-    };
+    let mut report = set.report(args);
+    if args.play {
+        report.frames = Some(set.asset.clip()?.frames().len());
+    }
     let summary = format!("written to {}\n", report.out);
+    let warnings = std::mem::take(&mut set.warnings);
     console.print_summary(&report, &summary, &warnings)
+}
+
+/// What is drawn, and how.
+pub(super) struct PictureSet {
+    pub(super) asset: Asset,
+    pub(super) mesh: Mesh,
+    shot: Shot,
+    look: Look,
+    /// Numbers of all frames, if the file has them.
+    rows: Option<ScalarRows>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Numbers to show, one row for each frame.
+struct ScalarRows {
+    rows: Vec<Vec<f64>>,
+    title: String,
+}
+
+impl PictureSet {
+    pub(super) fn report(&self, args: &Args) -> RenderReport {
+        let camera = self.shot.camera(&self.mesh, &self.look);
+        RenderReport {
+            out: path_text(&args.out),
+            size: args.size,
+            triangles: self.mesh.triangles().len(),
+            camera: CameraReport::new(&camera, args.size),
+            frames: None,
+        }
+    }
+
+    /// The picture of frame `k` of a clip; the reference pose sets the camera.
+    pub(super) fn frame(&self, clip: &Clip, k: usize) -> Result<Image, ViewError> {
+        let pose = clip
+            .reference()
+            .posed(clip.frames()[k].clone())
+            .expect("frames fit their own reference");
+        let row = self.rows.as_ref().and_then(|rows| {
+            let values = rows.rows.get(k)?.clone();
+            Some(self.look.clone().with_scalar(values, rows.title.clone()))
+        });
+        self.shot
+            .of_pose(&pose, clip.reference(), row.as_ref().unwrap_or(&self.look))
+    }
+}
+
+/// Milliseconds of a frame of an animated PNG: a 16-bit number.
+pub(super) fn frame_millis(clip: &Clip) -> u16 {
+    let millis = (1000.0 / clip.frames_per_second()).round();
+    millis.clamp(1.0, 60_000.0) as u16
 }
 
 impl CameraReport {
@@ -207,6 +262,51 @@ impl CameraReport {
 }
 
 impl Args {
+    /// Opens what is drawn.
+    pub(super) fn open(&self) -> Result<PictureSet, Failure> {
+        let options = source::options(self.neutral.as_deref());
+        let (asset, frame) = if self.has_weights() {
+            pliant_io::load_with_frame(&self.asset, &options)?
+        } else {
+            (pliant_io::load(&self.asset, &options)?, None)
+        };
+        let asset = self.settings.apply(asset)?;
+        let mut warnings = asset.warnings.clone();
+        let mesh = self.mesh(&asset, frame, &mut warnings)?;
+        let (look, rows) = self.look(&mesh)?;
+        let look = if self.clay || self.scalar.is_some() {
+            look
+        } else {
+            let (paint, problems) = materials(&asset, &mesh);
+            warnings.extend(problems);
+            look.with_materials(paint)
+        };
+        Ok(PictureSet {
+            asset,
+            mesh,
+            shot: Shot::new(self.view, self.size),
+            look,
+            rows,
+            warnings,
+        })
+    }
+
+    /// Refuses `--frames` and `--resume` together with what is not a clip.
+    fn piece_is_consistent(&self) -> Result<(), Failure> {
+        let is_still = self.frame.is_some() || self.has_weights() || self.turntable.is_some();
+        if self.piece.frames.is_some() && is_still {
+            return Err(Failure::usage(
+                "--frames shows frames of a clip; leave out --frame, --weights, --weights-in and --turntable",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether the frames of a clip are shown.
+    pub(super) fn shows_clip(&self) -> bool {
+        self.play || self.piece.frames.is_some()
+    }
+
     fn has_weights(&self) -> bool {
         !self.weights.is_empty() || self.weights_in.is_some()
     }
@@ -258,25 +358,38 @@ impl Args {
             .map_err(|error| Failure::about(&self.asset, &error))
     }
 
-    fn look(&self, mesh: &Mesh) -> Result<Look, Failure> {
+    fn look(&self, mesh: &Mesh) -> Result<(Look, Option<ScalarRows>), Failure> {
         let look = Look::default().with_wire(self.wire).with_flat(self.flat);
         let Some(path) = &self.scalar else {
-            return Ok(look);
+            return Ok((look, None));
         };
 
         let title = path.file_stem().unwrap_or_default().to_string_lossy();
+        let mut rows = self.read_scalar(path, mesh)?;
+        let mut range = self.range;
+        if self.shows_clip() && rows.len() > 1 {
+            // One scale for all frames.
+            let all = ScalarRange::of(&rows.concat());
+            range = range.or(Some((all.low, all.high)));
+        }
 
+        let shown = self.frame.unwrap_or(0).min(rows.len() - 1);
         let look = look
-            .with_scalar(self.read_scalar(path, mesh)?, title.into_owned())
+            .with_scalar(rows[shown].clone(), title.clone().into_owned())
             .with_isolines(self.isolines);
-        Ok(match self.range {
+        let look = match range {
             Some((low, high)) => look.with_range(low, high),
             None => look,
-        })
+        };
+        let rows = (rows.len() > 1).then(|| ScalarRows {
+            rows: std::mem::take(&mut rows),
+            title: title.into_owned(),
+        });
+        Ok((look, rows))
     }
 
-    /// The numbers of a file, or those of the frame that is shown.
-    fn read_scalar(&self, path: &Path, mesh: &Mesh) -> Result<Vec<f64>, Failure> {
+    /// The numbers of a file: one row for all frames, or one for each.
+    fn read_scalar(&self, path: &Path, mesh: &Mesh) -> Result<Vec<Vec<f64>>, Failure> {
         let array = npy::read(&pliant_io::read_file(path)?)
             .map_err(|error| error.in_file(path_text(path)))?;
         let vertices = mesh.vertex_count();
@@ -285,65 +398,58 @@ impl Args {
         let fits = |count: usize| [vertices, faces, triangles].contains(&count);
 
         // An array over time has a row for each frame; the frame that is shown selects it.
-        let values = match array.shape[..] {
-            [frames, count] if fits(count) && !fits(array.values.len()) => {
-                let frame = self.frame.unwrap_or(0);
-                let Some(row) = array.values.chunks_exact(count).nth(frame) else {
-                    return Err(Failure::new(format!(
-                        "'{}' holds {frames} frames; there is no frame {frame}",
-                        path.display()
-                    )));
-                };
-                row.to_vec()
+        if let [frames, count] = array.shape[..]
+            && fits(count)
+            && !fits(array.values.len())
+        {
+            let frame = self.frame.unwrap_or(0);
+            if frame >= frames {
+                return Err(Failure::new(format!(
+                    "'{}' holds {frames} frames; there is no frame {frame}",
+                    path.display()
+                )));
             }
-            _ => array.values,
-        };
+            return Ok(array
+                .values
+                .chunks_exact(count)
+                .map(<[f64]>::to_vec)
+                .collect());
+        }
 
-        if fits(values.len()) {
-            return Ok(values);
+        if fits(array.values.len()) {
+            return Ok(vec![array.values]);
         }
         Err(Failure::new(format!(
             "'{}' holds {} numbers, but {} has {vertices} vertices, {faces} faces and {triangles} triangles; give one number for each \
              vertex, face or triangle",
             path.display(),
-            values.len(),
+            array.values.len(),
             self.asset
         )))
     }
 
-    fn draw(
-        &self,
-        asset: &Asset,
-        mesh: &Mesh,
-        shot: &Shot,
-        look: &Look,
-    ) -> Result<Vec<u8>, Failure> {
+    pub(super) fn draw(&self, set: &PictureSet) -> Result<Vec<u8>, Failure> {
         let png = if self.play {
-            play(&asset.clip()?, shot, look)
+            let clip = set.asset.clip()?;
+            let frames = (0..clip.frames().len()).map(|k| set.frame(&clip, k));
+            frames
+                .collect::<Result<Vec<_>, _>>()
+                .and_then(|images| to_apng(&images, frame_millis(&clip)))
         } else if let Some(pictures) = self.turntable {
-            shot.turntable(mesh, look, pictures.into())
+            set.shot
+                .turntable(&set.mesh, &set.look, pictures.into())
                 .and_then(|images| turntable_apng(&images))
         } else {
-            shot.of(mesh, look).and_then(|image| image.to_png())
+            set.shot
+                .of(&set.mesh, &set.look)
+                .and_then(|image| image.to_png())
         };
-        png.map_err(|error| Failure::about(&self.asset, &error))
-    }
-}
-
-/// Every frame of the clip at its own rate. The reference pose sets the camera.
-fn play(clip: &Clip, shot: &Shot, look: &Look) -> Result<Vec<u8>, ViewError> {
-    let mut images: Vec<Image> = Vec::with_capacity(clip.frames().len());
-    for frame in clip.frames() {
-        let pose = clip
-            .reference()
-            .posed(frame.clone())
-            .expect("frames fit their own reference");
-        images.push(shot.of_pose(&pose, clip.reference(), look)?);
+        png.map_err(|error| self.about(&error))
     }
 
-    // The delay of a frame is a 16-bit number of milliseconds.
-    let millis = (1000.0 / clip.frames_per_second()).round();
-    to_apng(&images, millis.clamp(1.0, 60_000.0) as u16)
+    pub(super) fn about(&self, error: &ViewError) -> Failure {
+        Failure::about(&self.asset, error)
+    }
 }
 
 fn turntable_apng(images: &[Image]) -> Result<Vec<u8>, ViewError> {

@@ -5,14 +5,20 @@ use std::path::PathBuf;
 use pliant::jobs::clip_asset;
 use pliant::learn::ControlTrack;
 use pliant::learn::{DriveOptions, DrivenClip, DrivenError, shown_mesh};
+use pliant::pieces::JoinedPieces;
 use pliant_io::{Asset, npy, read_file};
-use pliant_learn::{Confidence, ControlConstraint, Model, SecondaryMotionOptions};
+use pliant_learn::{Confidence, ControlConstraint, DriveFindings, Model, SecondaryMotionOptions};
 use pliant_mesh::glam::DVec3;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::cli::args::capture::{CaptureArgs, EffectorReport};
 use crate::cli::args::target_normals::TargetNormalsArgs;
+use crate::cli::commands::program::join::JoinedReport;
+use crate::cli::pieces::{
+    Invocation, JoinedResult, Made, PieceArgs, PieceContent, content, exact_positions,
+    mean_per_frame, run_piece,
+};
 use crate::cli::report::console::Console;
 use crate::cli::report::failure::Failure;
 use crate::cli::report::output::{self, OutputFiles, SavedAsset, path_text};
@@ -142,6 +148,9 @@ pub(crate) struct Args {
     // Last, because its heading holds for all options after it.
     #[command(flatten)]
     capture: CaptureArgs,
+
+    #[command(flatten)]
+    piece: PieceArgs,
 }
 
 fn parse_jiggle(text: &str) -> Result<(f64, f64), String> {
@@ -180,53 +189,168 @@ pub(crate) struct DriveReport {
     saved: SavedAsset,
 }
 
-pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
-    output::require_clip_format(&args.out)?;
-    output::require_ending_if_given(args.confidence.as_deref(), &["npy"])?;
-    let model = Model::from_bytes(&read_file(&args.model)?)
-        .map_err(|error| Failure::about(args.model.display(), &error))?;
-    let control = args.capture.read(&args.points, &model)?;
+/// What a piece of a driven clip needs to be joined.
+#[derive(Debug, Serialize, Deserialize)]
+struct DrivePiece {
+    findings: DriveFindings,
+    ms_per_frame: f64,
+    /// Mean confidence of each frame; empty without `--confidence`.
+    confidence: Vec<f64>,
+}
 
-    let with_detail = model.detail().is_some() && !args.no_detail;
-    let rest = shown_mesh(&model, with_detail);
-    // A format that cannot be written is reported before the work, not after it.
-    let still = args.result(
-        &model,
-        &control,
-        with_detail,
-        vec![rest.positions().to_vec()],
-    )?;
-    pliant_io::plan_save(&still, &args.out)?;
+pub(crate) fn run(args: &Args, invocation: &Invocation, console: &Console) -> Result<(), Failure> {
+    run_piece(&args.piece, invocation, &args.out, console, || {
+        args.make(console)
+    })
+}
 
-    let mut driven = DrivenClip::of(&model, &control, &args.options(with_detail))
-        .map_err(|error| args.about(&error))?;
+/// Number of frames of the whole result.
+pub(crate) fn frame_count(args: &Args) -> Result<Option<usize>, Failure> {
+    Ok(Some(args.open()?.control.frames.len()))
+}
 
-    // The frames move into the asset, because a clip can be large.
-    let frames = std::mem::take(&mut driven.frames);
-    let frame_count = frames.len();
-    let result = args.result(&model, &control, with_detail, frames)?;
-    let result = args.target_normals.apply(result);
-    let outputs = args.write(&model, &driven.confidence, &result)?;
+/// The driven clip whose pieces these are.
+pub(crate) fn join(args: &Args, pieces: &JoinedPieces) -> Result<JoinedResult, Failure> {
+    let input = args.open()?;
+    let parts: Vec<DrivePiece> = pieces.contents()?;
+    let result = args.result(&input, pieces.positions()?)?;
+    let mut outputs = OutputFiles::default();
+    outputs.add_asset(&args.out, &args.target_normals.apply(result))?;
+    outputs.write()?;
 
-    let saved = SavedAsset {
-        out: path_text(&args.out),
-        left_out: outputs.left_out,
+    let times = parts.iter().map(|part| part.ms_per_frame);
+    let mut findings = parts[0].findings.clone();
+    for part in &parts[1..] {
+        findings.join(&part.findings);
+    }
+    let confidence = pieces.in_order(parts.iter().map(|part| part.confidence.clone()).collect());
+    let driven = Driven {
+        frames: pieces.frame_count(),
+        ms_per_frame: mean_per_frame(pieces, times),
+        confidence: confidence.ok(),
+        warnings: findings.warnings(),
     };
-    let report = DriveReport {
-        frames: frame_count,
-        vertices: rest.vertex_count(),
-        detail: with_detail,
-        ms_per_frame: driven.ms_per_frame,
-        fps: control.fps,
-        effectors: control.effectors.map(EffectorReport::from),
-        confidence: args.mean_confidence(&driven.confidence),
-        saved,
-    };
-    let warnings = [control.warnings, driven.warnings, outputs.warnings].concat();
-    console.print_summary(&report, &report.summary(), &warnings)
+    let (report, warnings) = args.report(input, driven, outputs);
+    Ok(JoinedResult {
+        summary: report.summary(),
+        report: JoinedReport::Drive(Box::new(report)),
+        warnings,
+    })
+}
+
+/// Model and control points of a clip.
+struct DriveInput {
+    model: Model,
+    control: ControlTrack,
+    with_detail: bool,
+}
+
+/// The frames of a driven clip, without their positions.
+struct Driven {
+    frames: usize,
+    ms_per_frame: f64,
+    /// The mean of each frame.
+    confidence: Option<Vec<f64>>,
+    warnings: Vec<String>,
 }
 
 impl Args {
+    fn open(&self) -> Result<DriveInput, Failure> {
+        let model = Model::from_bytes(&read_file(&self.model)?)
+            .map_err(|error| Failure::about(self.model.display(), &error))?;
+        let control = self.capture.read(&self.points, &model)?;
+        let with_detail = model.detail().is_some() && !self.no_detail;
+        Ok(DriveInput {
+            model,
+            control,
+            with_detail,
+        })
+    }
+
+    /// The selected frames, with their output written.
+    fn make(&self, console: &Console) -> Result<Made<DriveReport>, Failure> {
+        output::require_clip_format(&self.out)?;
+        output::require_ending_if_given(self.confidence.as_deref(), &["npy"])?;
+        let input = self.open()?;
+        let DriveInput {
+            model,
+            control,
+            with_detail,
+        } = &input;
+        let whole = control.frames.len();
+        let selected = self.piece.frames_of(whole)?;
+
+        // A format that cannot be written is reported before the work, not after it.
+        let rest = shown_mesh(model, *with_detail).positions().to_vec();
+        let still = self.result(&input, vec![rest])?;
+        pliant_io::plan_save(&still, &self.out)?;
+
+        let options = self.options(*with_detail);
+        let bar = console.progress_bar();
+        let mut driven = DrivenClip::of_frames(model, control, &options, &selected, &bar)
+            .map_err(|error| self.about(&error))?;
+        drop(bar);
+
+        // The frames move into the asset, because a clip can be large.
+        let frames = std::mem::take(&mut driven.frames);
+        let exact = self
+            .piece
+            .writes_manifest()
+            .then(|| exact_positions(&frames));
+        let result = self.target_normals.apply(self.result(&input, frames)?);
+        let outputs = self.write(model, &driven.confidence, &result)?;
+
+        let confidence = self.mean_confidence(&driven.confidence);
+        let piece = DrivePiece {
+            findings: driven.findings,
+            ms_per_frame: driven.ms_per_frame,
+            confidence: confidence.clone().unwrap_or_default(),
+        };
+        let driven = Driven {
+            frames: selected.len(),
+            ms_per_frame: driven.ms_per_frame,
+            confidence,
+            warnings: driven.warnings,
+        };
+        let (report, warnings) = self.report(input, driven, outputs);
+        Ok(Made {
+            summary: report.summary(),
+            report,
+            warnings,
+            piece: PieceContent {
+                frames: selected,
+                whole,
+                content: content(&piece),
+                exact,
+            },
+        })
+    }
+
+    /// The report of a clip that was written, and its warnings.
+    fn report(
+        &self,
+        input: DriveInput,
+        driven: Driven,
+        outputs: OutputFiles,
+    ) -> (DriveReport, Vec<String>) {
+        let saved = SavedAsset {
+            out: path_text(&self.out),
+            left_out: outputs.left_out,
+        };
+        let report = DriveReport {
+            frames: driven.frames,
+            vertices: shown_mesh(&input.model, input.with_detail).vertex_count(),
+            detail: input.with_detail,
+            ms_per_frame: driven.ms_per_frame,
+            fps: input.control.fps,
+            effectors: input.control.effectors.map(EffectorReport::from),
+            confidence: driven.confidence,
+            saved,
+        };
+        let warnings = [input.control.warnings, driven.warnings, outputs.warnings].concat();
+        (report, warnings)
+    }
+
     fn options(&self, with_detail: bool) -> DriveOptions {
         let hold = if self.hard {
             Some(ControlConstraint::Hard)
@@ -243,19 +367,14 @@ impl Args {
     }
 
     /// The mesh with the frames as its clip, at the rate of the control points.
-    fn result(
-        &self,
-        model: &Model,
-        control: &ControlTrack,
-        with_detail: bool,
-        frames: Vec<Vec<DVec3>>,
-    ) -> Result<Asset, Failure> {
+    fn result(&self, input: &DriveInput, frames: Vec<Vec<DVec3>>) -> Result<Asset, Failure> {
         let stem = self.points.file_stem().unwrap_or_default();
-        let mut asset = clip_asset(model, with_detail, &stem.to_string_lossy(), frames)
+        let name = stem.to_string_lossy();
+        let mut asset = clip_asset(&input.model, input.with_detail, &name, frames)
             .map_err(|error| Failure::about(self.model.display(), &error))?;
 
         // Without a rate, the clip keeps the default of the format.
-        if let Some(fps) = control.fps {
+        if let Some(fps) = input.control.fps {
             for clip in &mut asset.clips {
                 clip.frames_per_second = fps;
             }

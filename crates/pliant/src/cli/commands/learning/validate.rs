@@ -6,16 +6,22 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use pliant::jobs::Validation;
-use pliant_learn::{ComparedMethod, Comparison, DetailError, LearnError, Method, PoseError};
+use pliant::pieces::JoinedPieces;
+use pliant_learn::{ComparedMethod, DetailError, LearnError, Method, PairedTest, PoseError};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::learn;
 use super::partial_log::PartialLog;
+use crate::cli::commands::program::join::JoinedReport;
+use crate::cli::pieces::{
+    Invocation, JoinedResult, Made, PieceArgs, PieceContent, content, run_piece,
+};
 use crate::cli::report::console::Console;
 use crate::cli::report::failure::Failure;
 use crate::cli::report::interrupt::Interruptible;
 use crate::cli::report::milliseconds_since;
+use crate::cli::report::output::{self, path_text};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,6 +36,11 @@ Examples:
 
   # Compare with two methods
   pliant validate horse.toml --against paper,arap
+
+  # Half of the poses here, the other half on another machine
+  pliant validate horse.toml --frames 0-29 --out a.json
+  pliant validate horse.toml --frames 30-59 --out b.json
+  pliant join a.json b.json --out table.json
 
 Errors:
   The recipe is that of `pliant learn`. Errors are RMS distances relative to
@@ -63,6 +74,14 @@ pub(crate) struct Args {
     /// Methods to compare with, separated by commas: auto, paper, feng, meshik, arap, or all.
     #[arg(long, value_name = "METHODS", value_delimiter = ',', value_parser = parse_rivals)]
     against: Vec<RivalArg>,
+
+    /// File for the table, without times: pieces of a validation are joined from it.
+    #[arg(long, value_name = "TABLE.json")]
+    out: Option<PathBuf>,
+
+    // Last, because its heading holds for all options after it.
+    #[command(flatten)]
+    piece: PieceArgs,
 }
 
 /// One method, or all of them.
@@ -83,6 +102,20 @@ fn parse_rivals(name: &str) -> Result<RivalArg, LearnError> {
 /// The report of `pliant validate`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ValidateReport {
+    #[serde(flatten)]
+    table: ValidateTable,
+    /// Results of a cancelled run that were used.
+    resumed: usize,
+    /// Time of the validation, in milliseconds.
+    ms: f64,
+    /// File of the table; absent without `--out`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    out: Option<String>,
+}
+
+/// The errors of a recipe: what does not change from run to run.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ValidateTable {
     /// Method of the recipe.
     method: String,
     /// Settings that `auto` chose; null for other methods.
@@ -91,10 +124,6 @@ pub(crate) struct ValidateReport {
     poses: Vec<PoseReport>,
     /// Mean of the errors.
     mean_rms: f64,
-    /// Results of a cancelled run that were used.
-    resumed: usize,
-    /// Time of the validation, in milliseconds.
-    ms: f64,
     /// Mean errors with detail; absent without detail.
     #[serde(skip_serializing_if = "Option::is_none")]
     mean_detail: Option<DetailErrors>,
@@ -103,8 +132,27 @@ pub(crate) struct ValidateReport {
     against: Option<BTreeMap<String, RivalReport>>,
 }
 
+/// What a piece of a validation needs to be joined.
+#[derive(Debug, Serialize, Deserialize)]
+struct ValidatePiece {
+    method: String,
+    poses: Vec<PoseReport>,
+    /// The errors of other methods, in the order of the comparison.
+    rivals: Vec<RivalErrors>,
+    warnings: Vec<String>,
+    resumed: usize,
+    ms: f64,
+}
+
+/// The errors of another method.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct RivalErrors {
+    method: String,
+    rms: Vec<f64>,
+}
+
 /// The error of a pose that was left out. Errors are relative to the longest side.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 struct PoseReport {
     name: String,
     /// Root mean square distance of the prediction.
@@ -117,7 +165,7 @@ struct PoseReport {
 }
 
 /// The errors of a pose with detail.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 struct PoseDetail {
     #[serde(flatten)]
     errors: DetailErrors,
@@ -126,7 +174,7 @@ struct PoseDetail {
 }
 
 /// Errors with detail, relative to the longest side.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 struct DetailErrors {
     /// With predicted base and detail.
     detail_rms: f64,
@@ -141,7 +189,7 @@ struct DetailErrors {
 }
 
 /// Another method, compared with that of the recipe.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 struct RivalReport {
     /// Mean of its errors.
     mean_rms: f64,
@@ -159,29 +207,106 @@ struct RivalReport {
     rank_p: f64,
 }
 
-pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
-    let job = learn::load(&args.recipe)?;
-    let mut warnings = job.warnings.clone();
-    let mut log = job.log();
-    let partial = PartialLog::open(&args.recipe, &mut log, &mut warnings);
-    let method = job.options().method();
-    let rivals = args.rivals(method);
+pub(crate) fn run(args: &Args, invocation: &Invocation, console: &Console) -> Result<(), Failure> {
+    let Some(out) = &args.out else {
+        if args.piece.writes_manifest() {
+            return Err(Failure::usage(
+                "--frames and --resume need a file for the table; give --out TABLE.json",
+            ));
+        }
+        let made = args.make(console)?;
+        return console.print_summary(&made.report, &made.summary, &made.warnings);
+    };
+    output::require_ending(out, &["json"])?;
+    run_piece(&args.piece, invocation, out, console, || args.make(console))
+}
 
-    let bar = console.progress_bar();
-    let start = Instant::now();
-    let judged = job
-        .compare(&rivals, &mut log, &Interruptible::new(&bar))
-        .map_err(|error| partial.failure(&args.recipe, &log, &error))?;
-    let ms = milliseconds_since(start);
-    drop(bar);
-    partial.remove();
+/// Number of poses of the whole validation.
+pub(crate) fn frame_count(args: &Args) -> Result<Option<usize>, Failure> {
+    Ok(Some(learn::load(&args.recipe)?.pose_count()))
+}
 
-    let report = ValidateReport::new(&judged, method, partial.resumed, ms);
-    let summary = report.summary(&judged.compared, method) + &partial.summary();
-    console.print_summary(&report, &summary, &warnings)
+/// The validation whose pieces these are.
+pub(crate) fn join(args: &Args, pieces: &JoinedPieces) -> Result<JoinedResult, Failure> {
+    let mut parts: Vec<ValidatePiece> = pieces.contents()?;
+    let poses = parts.iter_mut().map(|part| std::mem::take(&mut part.poses));
+    let poses = pieces.in_order(poses.collect())?;
+    let mut rivals = parts[0].rivals.clone();
+    for (k, rival) in rivals.iter_mut().enumerate() {
+        let rows = parts.iter().map(|part| part.rivals[k].rms.clone());
+        rival.rms = pieces.in_order(rows.collect())?;
+    }
+
+    let whole = ValidatePiece {
+        method: parts[0].method.clone(),
+        poses,
+        rivals,
+        warnings: parts[0].warnings.clone(),
+        resumed: parts.iter().map(|part| part.resumed).sum(),
+        ms: parts.iter().map(|part| part.ms).sum(),
+    };
+    let report = args.finish(&whole)?;
+    Ok(JoinedResult {
+        summary: report.summary(),
+        report: JoinedReport::Validate(Box::new(report)),
+        warnings: whole.warnings,
+    })
 }
 
 impl Args {
+    /// The errors of the selected poses, with the table written.
+    fn make(&self, console: &Console) -> Result<Made<ValidateReport>, Failure> {
+        let job = learn::load(&self.recipe)?;
+        let whole = job.pose_count();
+        let frames = self.piece.frames_of(whole)?;
+        let mut warnings = job.warnings.clone();
+        let mut log = job.log();
+        // Pieces of one recipe run at the same time; each has its own log.
+        let of = self.out.as_ref().filter(|_| self.piece.writes_manifest());
+        let partial = PartialLog::open(of.unwrap_or(&self.recipe), &mut log, &mut warnings);
+        let method = job.options().method();
+        let rivals = self.rivals(method);
+
+        let bar = console.progress_bar();
+        let start = Instant::now();
+        let judged = job
+            .compare_frames(&rivals, &frames, &mut log, &Interruptible::new(&bar))
+            .map_err(|error| partial.failure(&self.recipe, &log, &error))?;
+        let ms = milliseconds_since(start);
+        drop(bar);
+
+        let piece = ValidatePiece::new(&judged, method, warnings, partial.resumed, ms);
+        let report = self.finish(&piece)?;
+        partial.remove();
+        Ok(Made {
+            summary: report.summary() + &partial.summary(),
+            report,
+            warnings: piece.warnings.clone(),
+            piece: PieceContent {
+                frames,
+                whole,
+                content: content(&piece),
+                exact: None,
+            },
+        })
+    }
+
+    /// Writes the table, if it is wanted.
+    fn finish(&self, piece: &ValidatePiece) -> Result<ValidateReport, Failure> {
+        let table = ValidateTable::new(piece);
+        if let Some(out) = &self.out {
+            let mut bytes = serde_json::to_vec_pretty(&table).expect("a table has text keys");
+            bytes.push(b'\n');
+            output::write(out, bytes)?;
+        }
+        Ok(ValidateReport {
+            table,
+            resumed: piece.resumed,
+            ms: piece.ms,
+            out: self.out.as_deref().map(path_text),
+        })
+    }
+
     /// Each method to compare with once, without that of the recipe.
     fn rivals(&self, own: Method) -> Vec<Method> {
         let mut rivals = Vec::new();
@@ -196,8 +321,14 @@ impl Args {
     }
 }
 
-impl ValidateReport {
-    fn new(judged: &Validation, method: Method, resumed: usize, ms: f64) -> Self {
+impl ValidatePiece {
+    fn new(
+        judged: &Validation,
+        method: Method,
+        warnings: Vec<String>,
+        resumed: usize,
+        ms: f64,
+    ) -> Self {
         let Validation { compared, details } = judged;
         let errors = &compared.errors;
         let mut poses: Vec<PoseReport> = errors.poses.iter().map(PoseReport::from).collect();
@@ -207,54 +338,132 @@ impl ValidateReport {
             pose.detail = Some(detail.into());
         }
 
-        let rivals: BTreeMap<String, RivalReport> = compared
-            .others
-            .iter()
-            .map(|rival| (rival.method.name().to_owned(), rival.into()))
-            .collect();
+        let rival = |rival: &ComparedMethod| RivalErrors {
+            method: rival.method.name().to_owned(),
+            rms: rival.errors.rms(),
+        };
         Self {
             method: method.name().to_owned(),
-            chosen: errors.chosen(),
             poses,
-            mean_rms: errors.mean_rms(),
+            rivals: compared.others.iter().map(rival).collect(),
+            warnings,
             resumed,
             ms,
-            mean_detail: details.as_ref().map(|details| DetailErrors::mean(details)),
-            against: (!rivals.is_empty()).then_some(rivals),
         }
     }
 
-    fn summary(&self, compared: &Comparison, method: Method) -> String {
-        let mut text = if compared.others.is_empty() {
-            self.list()
+    fn rms(&self) -> Vec<f64> {
+        self.poses.iter().map(|pose| pose.rms).collect()
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+impl ValidateTable {
+    fn new(piece: &ValidatePiece) -> Self {
+        let rms = piece.rms();
+        let mut rivals = BTreeMap::new();
+        for rival in &piece.rivals {
+            rivals.insert(rival.method.clone(), RivalReport::new(&rms, rival));
+        }
+        let details: Option<Vec<&PoseDetail>> = piece
+            .poses
+            .iter()
+            .map(|pose| pose.detail.as_ref())
+            .collect();
+        Self {
+            method: piece.method.clone(),
+            chosen: most_chosen(&piece.poses),
+            mean_rms: mean(&rms),
+            mean_detail: details.map(|details| DetailErrors::mean(&details)),
+            poses: piece.poses.clone(),
+            against: (!rivals.is_empty()).then_some(rivals),
+        }
+    }
+}
+
+/// The settings that were chosen most often, the first of those that were chosen equally often.
+fn most_chosen(poses: &[PoseReport]) -> Option<String> {
+    let chosen: Vec<&String> = poses
+        .iter()
+        .filter_map(|pose| pose.chosen.as_ref())
+        .collect();
+    let times = |settings: &String| chosen.iter().filter(|other| **other == settings).count();
+    let mut best: Option<(&String, usize)> = None;
+    for settings in &chosen {
+        let times = times(settings);
+        if best.is_none_or(|(_, most)| times > most) {
+            best = Some((settings, times));
+        }
+    }
+    let (settings, times) = best?;
+    Some(format!("{settings} ({times} of {} poses)", poses.len()))
+}
+
+impl ValidateReport {
+    fn summary(&self) -> String {
+        let table = &self.table;
+        let none = BTreeMap::new();
+        let rivals = table.against.as_ref().unwrap_or(&none);
+        let mut text = if rivals.is_empty() {
+            table.list()
         } else {
-            table(compared, method)
+            table.columns(rivals)
         };
         let _ = writeln!(
             text,
             "{:.5}  mean of {}; in {:.0} ms",
-            self.mean_rms,
-            self.chosen.as_ref().unwrap_or(&self.method),
+            table.mean_rms,
+            table.chosen.as_ref().unwrap_or(&table.method),
             self.ms
         );
 
-        for rival in &compared.others {
-            text += &rival_text(rival, method);
+        for (name, rival) in rivals {
+            let _ = writeln!(
+                text,
+                "{:.5}  mean of {name}; {} is better on {} of {} poses: p = {:.4} by the sign test, {:.4} by signed ranks",
+                rival.mean_rms, table.method, rival.better, rival.pairs, rival.sign_p, rival.rank_p
+            );
         }
-        if let Some(mean) = &self.mean_detail {
+        if let Some(mean) = &table.mean_detail {
             let _ = writeln!(
                 text,
                 "{:.5}  mean with detail; {:.5} without, {:.5} with the detail of the reference pose",
                 mean.detail_rms, mean.base_rms, mean.static_rms
             );
         }
+        if let Some(out) = &self.out {
+            let _ = writeln!(text, "written to {out}");
+        }
         text
     }
+}
 
+impl ValidateTable {
     fn list(&self) -> String {
         let mut text = String::new();
         for pose in &self.poses {
             let _ = writeln!(text, "{:.5}  {}", pose.rms, pose.name);
+        }
+        text
+    }
+
+    /// Errors of all methods: a row for each pose, a column for each method.
+    fn columns(&self, rivals: &BTreeMap<String, RivalReport>) -> String {
+        let mut text = format!("{:<9}", self.method);
+        for name in rivals.keys() {
+            let _ = write!(text, "{name:<9}");
+        }
+        text += "pose\n";
+
+        for (k, pose) in self.poses.iter().enumerate() {
+            let _ = write!(text, "{:<9.5}", pose.rms);
+            for rival in rivals.values() {
+                let _ = write!(text, "{:<9.5}", rival.rms[k]);
+            }
+            let _ = writeln!(text, "{}", pose.name);
         }
         text
     }
@@ -287,61 +496,33 @@ impl From<&DetailError> for PoseDetail {
 }
 
 impl DetailErrors {
-    fn mean(details: &[DetailError]) -> Self {
-        let mean_of = |value: fn(&DetailError) -> f64| {
-            details.iter().map(value).sum::<f64>() / details.len() as f64
+    fn mean(details: &[&PoseDetail]) -> Self {
+        let mean_of = |value: fn(&DetailErrors) -> f64| {
+            let values: Vec<f64> = details.iter().map(|detail| value(&detail.errors)).collect();
+            mean(&values)
         };
         Self {
-            detail_rms: mean_of(|error| error.rms),
-            base_rms: mean_of(|error| error.base_rms),
-            static_rms: mean_of(|error| error.static_rms),
-            height_rms: mean_of(|error| error.height_rms),
-            static_height_rms: mean_of(|error| error.static_height_rms),
+            detail_rms: mean_of(|errors| errors.detail_rms),
+            base_rms: mean_of(|errors| errors.base_rms),
+            static_rms: mean_of(|errors| errors.static_rms),
+            height_rms: mean_of(|errors| errors.height_rms),
+            static_height_rms: mean_of(|errors| errors.static_height_rms),
         }
     }
 }
 
-impl From<&ComparedMethod> for RivalReport {
-    fn from(rival: &ComparedMethod) -> Self {
+impl RivalReport {
+    /// `own` are the errors of the recipe's method.
+    fn new(own: &[f64], rival: &RivalErrors) -> Self {
+        let test = PairedTest::of(own, &rival.rms);
         Self {
-            mean_rms: rival.errors.mean_rms(),
-            rms: rival.errors.rms(),
-            mean_difference: rival.test.mean_difference,
-            better: rival.test.lower,
-            pairs: rival.test.pairs,
-            sign_p: rival.test.sign_p,
-            rank_p: rival.test.rank_p,
+            mean_rms: mean(&rival.rms),
+            rms: rival.rms.clone(),
+            mean_difference: test.mean_difference,
+            better: test.lower,
+            pairs: test.pairs,
+            sign_p: test.sign_p,
+            rank_p: test.rank_p,
         }
     }
-}
-
-/// Errors of all methods: a row for each pose, a column for each method.
-fn table(compared: &Comparison, method: Method) -> String {
-    let mut text = format!("{:<9}", method.name());
-    for rival in &compared.others {
-        let _ = write!(text, "{:<9}", rival.method.name());
-    }
-    text += "pose\n";
-
-    for (k, pose) in compared.errors.poses.iter().enumerate() {
-        let _ = write!(text, "{:<9.5}", pose.rms);
-        for rival in &compared.others {
-            let _ = write!(text, "{:<9.5}", rival.errors.poses[k].rms);
-        }
-        let _ = writeln!(text, "{}", pose.name);
-    }
-    text
-}
-
-fn rival_text(rival: &ComparedMethod, method: Method) -> String {
-    format!(
-        "{:.5}  mean of {}; {} is better on {} of {} poses: p = {:.4} by the sign test, {:.4} by signed ranks\n",
-        rival.errors.mean_rms(),
-        rival.method.name(),
-        method.name(),
-        rival.test.lower,
-        rival.test.pairs,
-        rival.test.sign_p,
-        rival.test.rank_p
-    )
 }

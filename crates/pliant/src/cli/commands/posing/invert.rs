@@ -4,21 +4,26 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use pliant::pieces::JoinedPieces;
 use pliant_io::{Animation, Asset, Motion, PlacementTrack, Shape, npy};
 use pliant_linalg::RigidMotion;
 use pliant_mesh::SurfacePoint;
-use pliant_mesh::glam::{DAffine3, DVec3};
+use pliant_mesh::glam::{DAffine3, DQuat, DVec3};
 use pliant_rig::{
-    Clip, FitError, Inverse, InvertOptions, Inverter, KeyedCurves, Limits, MarkerClip, Rig,
-    RigError,
+    Clip, FitError, Interpolation, Inverse, InvertOptions, Inverter, KeyedCurves, Limits,
+    MarkerClip, Rig, RigError, WeightTrack,
 };
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::cli::args::number::{non_negative, positive};
 use crate::cli::args::pose_solver::{parse_limits, with_locks_and_limits};
 use crate::cli::args::settings::SettingsArgs;
 use crate::cli::args::source;
+use crate::cli::commands::program::join::JoinedReport;
+use crate::cli::pieces::{
+    Invocation, JoinedResult, Made, PieceArgs, PieceContent, content, run_piece,
+};
 use crate::cli::report::console::Console;
 use crate::cli::report::failure::Failure;
 use crate::cli::report::milliseconds_since;
@@ -118,6 +123,10 @@ pub(crate) struct Args {
     /// File for the rig with its clip of weights, or for the keys only (.json).
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+
+    // Last, because its heading holds for all options after it.
+    #[command(flatten)]
+    piece: PieceArgs,
 }
 
 /// The report of `pliant invert`.
@@ -168,7 +177,7 @@ pub(crate) struct InvertReport {
 }
 
 /// A rigid motion.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 struct MotionReport {
     /// Quaternion x, y, z, w.
     rotation: [f64; 4],
@@ -187,36 +196,91 @@ struct KeyFile {
 struct Solution {
     name: String,
     frames_per_second: f64,
-    inverse: Inverse,
-    /// Distances over the whole surface, for each frame; empty for markers.
-    misses: Vec<FitError>,
+    times_secs: Vec<f64>,
+    /// Weights of all sliders in each frame.
+    weights: Vec<Vec<f64>>,
+    /// Distances and rigid motions of the frames.
+    frames: Vec<FrameFit>,
+    solve: SolveReport,
+}
+
+/// The fit of a frame.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct FrameFit {
+    /// Its time in the whole clip.
+    secs: f64,
+    rms: f64,
+    /// Largest distance; none for markers.
+    max: Option<f64>,
+    /// None without `--align`.
+    motion: Option<MotionReport>,
+}
+
+/// What holds for the whole clip.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct SolveReport {
+    sweeps: usize,
+    converged: bool,
+    largest_change: f64,
+    objective: f64,
+    kkt: f64,
+    noise: Option<f64>,
+    sparsity: f64,
+    roughness: f64,
     factor_ms: f64,
     ms_per_frame: f64,
 }
 
-pub(crate) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
-    let _spinner = console.spinner("inverting");
-    let asset = source::load_with_targets(&args.rig, args.neutral.as_deref())?;
-    let asset = args.settings.apply(asset)?;
-    let rig = with_locks_and_limits(asset.rig()?, &args.lock, &args.limits)
-        .map_err(|error| Failure::about(&args.rig, &error))?;
+/// What a piece needs beside its weights to be joined.
+#[derive(Debug, Serialize, Deserialize)]
+struct InvertPiece {
+    name: String,
+    fps: f64,
+    frames: Vec<FrameFit>,
+    solve: SolveReport,
+}
 
-    let solution = if args.markers.is_empty() {
-        args.invert_mesh(&asset, &rig)?
-    } else {
-        args.invert_markers(&rig)?
+pub(crate) fn run(args: &Args, invocation: &Invocation, console: &Console) -> Result<(), Failure> {
+    run_piece(&args.piece, invocation, &args.out, console, || {
+        args.make(console)
+    })
+}
+
+/// Number of frames of the whole result.
+pub(crate) fn frame_count(args: &Args) -> Result<Option<usize>, Failure> {
+    source::load_with_targets(&args.rig, args.neutral.as_deref())?;
+    if !args.markers.is_empty() {
+        return Ok(Some(args.marker_clip(Path::new(&args.clip))?.frames.len()));
+    }
+    let clip = pliant_io::load(&args.clip, &source::options(None))?.clip()?;
+    Ok(Some(clip.frames().len()))
+}
+
+/// The curves whose pieces these are.
+pub(crate) fn join(args: &Args, pieces: &JoinedPieces) -> Result<JoinedResult, Failure> {
+    let (asset, rig) = args.open()?;
+    let mut parts: Vec<InvertPiece> = pieces.contents()?;
+    let frames = parts
+        .iter_mut()
+        .map(|part| std::mem::take(&mut part.frames));
+    let frames = pieces.in_order(frames.collect())?;
+
+    // Every piece solved the whole clip.
+    let solve = parts[0].solve.clone();
+    let solution = Solution {
+        name: parts[0].name.clone(),
+        frames_per_second: parts[0].fps,
+        times_secs: frames.iter().map(|frame| frame.secs).collect(),
+        weights: pieces.rows()?,
+        frames,
+        solve,
     };
-
-    // A key in every frame is accurate but hard to edit; linear pieces need fewer.
-    let curves = KeyedCurves::from_track(&solution.inverse.track, args.tolerance)
-        .map_err(|error| Failure::about(&args.clip, &error))?;
-
-    let mut warnings = asset.warnings.clone();
-    warnings.extend(solution.convergence_warning());
-    let left_out = args.save(&solution, &asset, &rig, &curves, &mut warnings)?;
-
-    let report = solution.report(&curves, &args.out, left_out);
-    console.print_summary(&report, &report.summary(), &warnings)
+    let (report, warnings) = args.finish(&solution, &asset, &rig)?;
+    Ok(JoinedResult {
+        summary: report.summary(),
+        report: JoinedReport::Invert(Box::new(report)),
+        warnings,
+    })
 }
 
 impl Args {
@@ -234,6 +298,84 @@ impl Args {
         Ok((inverter, milliseconds_since(start)))
     }
 
+    fn open(&self) -> Result<(Asset, Rig), Failure> {
+        let asset = source::load_with_targets(&self.rig, self.neutral.as_deref())?;
+        let asset = self.settings.apply(asset)?;
+        let rig = with_locks_and_limits(asset.rig()?, &self.lock, &self.limits)
+            .map_err(|error| Failure::about(&self.rig, &error))?;
+        Ok((asset, rig))
+    }
+
+    /// The selected frames of the solved clip, with their output written.
+    ///
+    /// Noise and penalties are those of the whole clip, and smooth curves couple its frames, so the
+    /// whole clip is solved.
+    fn make(&self, console: &Console) -> Result<Made<InvertReport>, Failure> {
+        let _spinner = console.spinner("inverting");
+        let (asset, rig) = self.open()?;
+        let mut solution = if self.markers.is_empty() {
+            self.invert_mesh(&asset, &rig)?
+        } else {
+            self.invert_markers(&rig)?
+        };
+
+        let whole = solution.frames.len();
+        let frames = self.piece.frames_of(whole)?;
+        let times = solution.times_secs.clone();
+        if frames.len() < whole {
+            solution = solution.of_frames(&frames);
+        }
+        let (report, warnings) = self.finish(&solution, &asset, &rig)?;
+
+        let width = solution.weights.first().map_or(0, Vec::len);
+        let values = solution.weights.iter().flatten().copied();
+        let exact = npy::write_f64(&[frames.len(), width], values);
+        // A piece begins at 0; its frames know their times in the whole clip.
+        for (frame, &k) in solution.frames.iter_mut().zip(&frames) {
+            frame.secs = times[k];
+        }
+        let piece = InvertPiece {
+            name: solution.name,
+            fps: solution.frames_per_second,
+            frames: solution.frames,
+            solve: solution.solve,
+        };
+        Ok(Made {
+            summary: report.summary(),
+            report,
+            warnings,
+            piece: PieceContent {
+                frames,
+                whole,
+                content: content(&piece),
+                exact: Some(exact),
+            },
+        })
+    }
+
+    /// Writes the curves; returns report and warnings.
+    fn finish(
+        &self,
+        solution: &Solution,
+        asset: &Asset,
+        rig: &Rig,
+    ) -> Result<(InvertReport, Vec<String>), Failure> {
+        let about = |error: RigError| Failure::about(&self.clip, &error);
+        let track = WeightTrack::new(
+            solution.times_secs.clone(),
+            solution.weights.clone(),
+            Interpolation::Linear,
+        );
+        // A key in every frame is accurate but hard to edit; linear pieces need fewer.
+        let curves =
+            KeyedCurves::from_track(&track.map_err(about)?, self.tolerance).map_err(about)?;
+
+        let mut warnings = asset.warnings.clone();
+        warnings.extend(solution.convergence_warning());
+        let left_out = self.save(solution, asset, rig, &curves, &mut warnings)?;
+        Ok((solution.report(&curves, &self.out, left_out), warnings))
+    }
+
     fn invert_mesh(&self, asset: &Asset, rig: &Rig) -> Result<Solution, Failure> {
         let about = |error: RigError| Failure::about(&self.clip, &error);
         let moving = pliant_io::load(&self.clip, &source::options(None))?;
@@ -246,15 +388,10 @@ impl Args {
 
         // Distances on the full surface; the solver knows only differences of large sums.
         let misses = inverter.fit_errors(&clip, &inverse).map_err(about)?;
-
-        Ok(Solution {
-            name: clip.name().to_owned(),
-            frames_per_second: clip.frames_per_second(),
-            inverse,
-            misses,
-            factor_ms,
-            ms_per_frame,
-        })
+        let name = clip.name().to_owned();
+        let rate = clip.frames_per_second();
+        let times = [factor_ms, ms_per_frame];
+        Ok(Solution::new(name, rate, &inverse, &misses, times))
     }
 
     fn invert_markers(&self, rig: &Rig) -> Result<Solution, Failure> {
@@ -269,14 +406,9 @@ impl Args {
         let ms_per_frame = milliseconds_since(start) / clip.frames.len() as f64;
 
         let stem = path.file_stem().unwrap_or_default();
-        Ok(Solution {
-            name: stem.to_string_lossy().into_owned(),
-            frames_per_second: self.fps,
-            inverse,
-            misses: Vec::new(),
-            factor_ms,
-            ms_per_frame,
-        })
+        let name = stem.to_string_lossy().into_owned();
+        let times = [factor_ms, ms_per_frame];
+        Ok(Solution::new(name, self.fps, &inverse, &[], times))
     }
 
     /// The markers of an array; NaN is a marker that is not visible.
@@ -323,27 +455,69 @@ impl Args {
 }
 
 impl Solution {
+    /// `misses` are distances over the whole surface, for each frame; none for markers.
+    fn new(
+        name: String,
+        frames_per_second: f64,
+        inverse: &Inverse,
+        misses: &[FitError],
+        [factor_ms, ms_per_frame]: [f64; 2],
+    ) -> Self {
+        let times_secs = inverse.track.times_secs().to_vec();
+        let mut frames = Vec::with_capacity(times_secs.len());
+        for (k, &secs) in times_secs.iter().enumerate() {
+            frames.push(FrameFit {
+                secs,
+                rms: misses.get(k).map_or(inverse.report.rms[k], |miss| miss.rms),
+                max: misses.get(k).map(|miss| miss.max),
+                motion: inverse.motions.get(k).map(MotionReport::from),
+            });
+        }
+
+        let report = &inverse.report;
+        Self {
+            name,
+            frames_per_second,
+            times_secs,
+            weights: inverse.track.keys().to_vec(),
+            frames,
+            solve: SolveReport {
+                sweeps: report.sweeps,
+                converged: report.converged,
+                largest_change: report.largest_change,
+                objective: report.objective,
+                kkt: report.kkt,
+                noise: report.noise,
+                sparsity: report.sparsity,
+                roughness: report.roughness,
+                factor_ms,
+                ms_per_frame,
+            },
+        }
+    }
+
+    /// Some of the frames, as a clip that begins at 0.
+    fn of_frames(self, frames: &[usize]) -> Self {
+        let times = (0..frames.len()).map(|k| k as f64 / self.frames_per_second);
+        Self {
+            times_secs: times.collect(),
+            weights: frames.iter().map(|&k| self.weights[k].clone()).collect(),
+            frames: frames.iter().map(|&k| self.frames[k].clone()).collect(),
+            ..self
+        }
+    }
+
     fn frame_count(&self) -> usize {
-        self.inverse.track.keys().len()
+        self.frames.len()
     }
 
     fn convergence_warning(&self) -> Option<String> {
-        let report = &self.inverse.report;
-        (!report.converged).then(|| {
+        (!self.solve.converged).then(|| {
             format!(
                 "the solver did not converge: after {} sweeps a weight still changed by {:.1e}",
-                report.sweeps, report.largest_change
+                self.solve.sweeps, self.solve.largest_change
             )
         })
-    }
-
-    /// Root mean square distance of each frame.
-    fn frame_rms(&self) -> Vec<f64> {
-        if self.misses.is_empty() {
-            self.inverse.report.rms.clone()
-        } else {
-            self.misses.iter().map(|miss| miss.rms).collect()
-        }
     }
 
     fn report(
@@ -352,12 +526,12 @@ impl Solution {
         out: &Path,
         left_out: Option<Vec<String>>,
     ) -> InvertReport {
-        let solve = &self.inverse.report;
-        let frame_rms = self.frame_rms();
+        let solve = &self.solve;
+        let frame_rms: Vec<f64> = self.frames.iter().map(|frame| frame.rms).collect();
 
         // Over all frames, the squares are averaged, not the roots.
         let squares: f64 = frame_rms.iter().map(|rms| rms * rms).sum();
-        let frame_max: Vec<f64> = self.misses.iter().map(|miss| miss.max).collect();
+        let frame_max: Vec<f64> = self.frames.iter().filter_map(|frame| frame.max).collect();
 
         InvertReport {
             frames: self.frame_count(),
@@ -375,17 +549,16 @@ impl Solution {
             noise: solve.noise,
             sparsity: solve.sparsity,
             roughness: solve.roughness,
-            motions: self
-                .inverse
-                .motions
-                .iter()
-                .map(MotionReport::from)
-                .collect(),
-            factor_ms: self.factor_ms,
-            ms_per_frame: self.ms_per_frame,
+            motions: self.motions().cloned().collect(),
+            factor_ms: solve.factor_ms,
+            ms_per_frame: solve.ms_per_frame,
             out: path_text(out),
             left_out,
         }
+    }
+
+    fn motions(&self) -> impl Iterator<Item = &MotionReport> {
+        self.frames.iter().filter_map(|frame| frame.motion.as_ref())
     }
 
     fn key_file(&self, rig: &Rig, curves: &KeyedCurves) -> Vec<u8> {
@@ -410,7 +583,7 @@ impl Solution {
         animation.frames_per_second = self.frames_per_second;
 
         // The rigid motion moves all objects of the file alike.
-        if !self.inverse.motions.is_empty() {
+        if self.motions().next().is_some() {
             let placement = self.placement();
             for object in 0..rig.objects.len() {
                 let mut motion = Motion::new(object, Shape::Rest);
@@ -422,12 +595,15 @@ impl Solution {
     }
 
     fn placement(&self) -> PlacementTrack {
-        let motions = self.inverse.motions.iter();
+        let placement = |motion: &MotionReport| {
+            DAffine3::from_rotation_translation(
+                DQuat::from_array(motion.rotation),
+                DVec3::from_array(motion.translation),
+            )
+        };
         PlacementTrack {
-            times_secs: self.inverse.track.times_secs().to_vec(),
-            moved_from_rest: motions
-                .map(|m| DAffine3::from_rotation_translation(m.rotation, m.translation))
-                .collect(),
+            times_secs: self.times_secs.clone(),
+            moved_from_rest: self.motions().map(placement).collect(),
         }
     }
 }

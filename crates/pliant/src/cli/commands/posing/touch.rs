@@ -445,6 +445,8 @@ impl Args {
                 motion,
                 motion_secs: secs,
                 displacement: self.toward.get(k).copied().unwrap_or_default(),
+                timing: None,
+                rides_on: None,
             });
         }
         Ok(colliders)

@@ -7,7 +7,7 @@ use crate::cli::commands::animation::{blend_report, markers, shapes, transfer};
 use crate::cli::commands::inspection::{bake, convert, flexibility, geodesic, info, pick, render};
 use crate::cli::commands::learning::{bones, drive, learn, register, validate};
 use crate::cli::commands::posing::{invert, listen, play, pose, sketch, touch};
-use crate::cli::commands::program::{demo, reproduce};
+use crate::cli::commands::program::{demo, job, join, reproduce};
 use crate::cli::commands::rigs::{mirror, rename, repair, split};
 use crate::cli::report::console::{Console, print};
 use crate::cli::report::failure::Failure;
@@ -49,11 +49,11 @@ pub(crate) struct SchemaList {
 type MakeSchema = fn(&str) -> Schema;
 
 /// Commands and the schemas of their reports.
-const SCHEMAS: [(&str, MakeSchema); 31] = [
+const SCHEMAS: [(&str, MakeSchema); 33] = [
     ("bake", report_schema::<bake::BakeReport>),
     ("blend", report_schema::<blend_report::BlendReport>),
     ("bones", report_schema::<bones::BonesReport>),
-    ("convert", report_schema::<convert::ConvertReport>),
+    ("convert", report_schema::<convert::ConvertOutput>),
     ("demo", report_schema::<demo::DemoReport>),
     ("drive", report_schema::<drive::DriveReport>),
     (
@@ -63,6 +63,8 @@ const SCHEMAS: [(&str, MakeSchema); 31] = [
     ("geodesic", report_schema::<geodesic::GeodesicReport>),
     ("info", report_schema::<info::InfoReport>),
     ("invert", report_schema::<invert::InvertReport>),
+    ("job", report_schema::<job::JobReport>),
+    ("join", report_schema::<join::JoinReport>),
     ("learn", report_schema::<learn::LearnReport>),
     ("listen", report_schema::<listen::ListenReport>),
     (
@@ -87,7 +89,7 @@ const SCHEMAS: [(&str, MakeSchema); 31] = [
     ("repair", report_schema::<repair::RepairReport>),
     ("reproduce", report_schema::<reproduce::ReproduceReport>),
     ("schema", report_schema::<SchemaList>),
-    ("shapes", report_schema::<shapes::ShapesReport>),
+    ("shapes", report_schema::<shapes::ShapesOutput>),
     ("sketch", report_schema::<sketch::SketchReport>),
     ("split", report_schema::<split::SplitReport>),
     ("touch", report_schema::<touch::TouchReport>),
