@@ -5,7 +5,9 @@
 //! ```
 //!
 //! reads COUNT damaged copies of the files as the format of ENDING, from the random SEED on, and
-//! prints how many were rejected, how many a second were read, and the slowest of all. A panic
+//! prints how many were rejected. ENDING is that of an asset, `csv` or `json` for performances, or
+//! `packet` for files that hold one packet of a live performance each. Also printed are how many a
+//! second were read, and the slowest of all. A panic
 //! names the copy's number, so that the same SEED finds it again. Run it with little memory
 //! (`ulimit -v`) to see that no copy asks for much.
 
@@ -19,6 +21,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use pliant_io::performance::live::{LiveStream, Received};
+use pliant_io::performance::{PerformanceOptions, read_csv, read_json};
 use pliant_io::{Format, NoFiles};
 
 /// SplitMix64.
@@ -110,6 +114,44 @@ fn change(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
+/// What the damaged bytes are read as.
+#[derive(Clone, Copy)]
+enum Reader {
+    Asset(Format),
+    Table,
+    Json,
+    Packet,
+}
+
+impl Reader {
+    fn of(ending: &str) -> Option<Self> {
+        match ending {
+            "csv" => Some(Self::Table),
+            "json" => Some(Self::Json),
+            "packet" => Some(Self::Packet),
+            _ => Format::of(Path::new(&format!("x.{ending}")))
+                .filter(|format| format.can_read())
+                .map(Self::Asset),
+        }
+    }
+
+    /// Reads the bytes; returns whether they were rejected.
+    fn rejects(self, bytes: &[u8]) -> bool {
+        let options = PerformanceOptions::default();
+        match self {
+            Self::Asset(format) => is_rejected(format, bytes),
+            Self::Table => read_csv(bytes, &options).is_err(),
+            Self::Json => read_json(bytes, &options).is_err(),
+            Self::Packet => {
+                let mut stream = LiveStream::new();
+                let received = stream.receive(bytes);
+                assert_eq!(stream.names().len(), stream.values().len());
+                received != Received::Frame
+            }
+        }
+    }
+}
+
 /// Reads and uses the asset; returns whether it was rejected.
 fn is_rejected(format: Format, bytes: &[u8]) -> bool {
     let Ok(asset) = format.read(bytes, &NoFiles) else {
@@ -130,8 +172,7 @@ fn is_rejected(format: Format, bytes: &[u8]) -> bool {
 }
 
 fn run(ending: &str, count: u64, seed: u64, files: &[String]) -> Option<()> {
-    let format =
-        Format::of(Path::new(&format!("x.{ending}"))).filter(|format| format.can_read())?;
+    let reader = Reader::of(ending)?;
     let seeds: Vec<Vec<u8>> = files
         .iter()
         .map(std::fs::read)
@@ -144,7 +185,7 @@ fn run(ending: &str, count: u64, seed: u64, files: &[String]) -> Option<()> {
         let mut random = Random(seed.wrapping_mul(0x1_0000_0000).wrapping_add(k));
         let bytes = damaged(&seeds[random.below(seeds.len())], &mut random);
         let begun = Instant::now();
-        let result = std::panic::catch_unwind(|| is_rejected(format, &bytes));
+        let result = std::panic::catch_unwind(|| reader.rejects(&bytes));
 
         slowest = slowest.max((begun.elapsed(), k));
         match result {

@@ -4,10 +4,11 @@
 //! frames gives the clock; `BlendShapeCount` and columns without any number are no channels. So
 //! written are the takes of Live Link Face (61 channels), Rokoko and Faceware.
 //!
-//! **Departures.** What is certain is read: a byte-order mark, UTF-16, cells in quotation marks,
-//! tabs or semicolons as separators, decimal commas between them, decimal commas between commas if
-//! every number of every row has one, empty cells at the end of a row, a last row that was cut off. An empty cell, `NA` and `NaN` are missing values. Everything else
-//! is an error with its line and column.
+//! **Departures.** What is certain is read: a byte-order mark, UTF-16 with or without one, a first line
+//! `sep=;` of spreadsheets, cells in quotation marks, tabs or semicolons as separators, decimal commas
+//! between them, decimal commas between commas if every number of every row has one, empty cells at
+//! the end of a row, a last row that was cut off. An empty cell, `NA` and `NaN` are missing values.
+//! Everything else is an error with its line and column.
 
 use std::borrow::Cow;
 
@@ -53,18 +54,23 @@ pub(super) fn read(bytes: &[u8], options: &PerformanceOptions) -> Result<Perform
         let line = line.trim_ascii();
         !line.is_empty() && !line.starts_with(b"#")
     });
+    let declared = lines.first().and_then(|(_, line)| declared_separator(line));
+    if declared.is_some() {
+        lines.remove(0);
+    }
     let Some(&(head_line, head)) = lines.first() else {
         return Err(ReadError::whole(
             "the table has no row; the first row names the columns",
         ));
     };
 
-    let separator = separator_of(head);
+    let separator = declared.unwrap_or_else(|| separator_of(head));
     let names = cells(head, separator);
     check_header(&names).map_err(|message| ReadError::line(head_line, message))?;
     let mut columns: Vec<ColumnValues> = names.iter().map(|name| ColumnValues::new(name)).collect();
     let mut labels: Vec<Timecode> = Vec::new();
-    let mut notes = Vec::new();
+    let mut row_lines = Vec::new();
+    let mut notes = repeated_names(&names);
     let mut all_joined = None;
 
     let last = lines.len() - 1;
@@ -97,10 +103,11 @@ pub(super) fn read(bytes: &[u8], options: &PerformanceOptions) -> Result<Perform
         let cells = joined
             .as_deref()
             .map_or(values, |joined| joined.iter().map(String::as_str).collect());
+        row_lines.push(line);
         for (column, cell) in columns.iter_mut().zip(&cells) {
             match column.kind {
                 Column::Ignored => {}
-                Column::Timecode => labels.push(label(cell, &column.name, line)?),
+                Column::Timecode => labels.push(label(cell, separator, &column.name, line)?),
                 _ => column.push(cell, separator, line)?,
             }
         }
@@ -116,7 +123,7 @@ pub(super) fn read(bytes: &[u8], options: &PerformanceOptions) -> Result<Perform
             "the table has a header but no frame; give one row for each frame",
         ));
     }
-    performance(columns, labels, notes, options)
+    performance(columns, labels, &row_lines, notes, options)
 }
 
 impl ColumnValues {
@@ -154,6 +161,20 @@ impl ColumnValues {
         }
     }
 
+    /// The values of a clock, which must have one in each row.
+    fn all_values(&self, row_lines: &[usize]) -> Result<&[f64], ReadError> {
+        match self.values.iter().position(|value| value.is_nan()) {
+            None => Ok(&self.values),
+            Some(row) => Err(ReadError::line(
+                row_lines[row],
+                format!(
+                    "column '{}': the row has no time; fill the cell, or remove the row",
+                    excerpt(self.name.as_bytes())
+                ),
+            )),
+        }
+    }
+
     fn not_a_number(&self, cell: &str, line: usize) -> ReadError {
         ReadError::line(
             line,
@@ -170,12 +191,10 @@ impl ColumnValues {
 fn performance(
     columns: Vec<ColumnValues>,
     labels: Vec<Timecode>,
+    row_lines: &[usize],
     mut notes: Vec<String>,
     options: &PerformanceOptions,
 ) -> Result<Performance, ReadError> {
-    let rows = columns.iter().map(|c| c.values.len()).max().unwrap_or(0);
-    let rows = rows.max(labels.len());
-
     // Labels are preferred to times, times to numbers of frames.
     let numeric = |kind: Column| {
         columns
@@ -185,18 +204,19 @@ fn performance(
     let clock = if !labels.is_empty() {
         Clock::Timecode(labels)
     } else if let Some(column) = numeric(Column::Time) {
-        Clock::Times(column.values.clone(), column.name.clone())
+        Clock::Times(column.all_values(row_lines)?.to_vec(), column.name.clone())
     } else if let Some(column) = numeric(Column::Frame) {
-        Clock::Frames(column.values.clone())
+        Clock::Frames(column.all_values(row_lines)?.to_vec())
     } else {
-        Clock::Absent(rows)
+        Clock::Absent(row_lines.len())
     };
     let times = clock.frame_times(options, None)?;
 
     let mut channels = Vec::new();
     let mut ignored = Vec::new();
     for column in columns {
-        if column.kind != Column::Channel {
+        let is_clock = matches!(column.kind, Column::Time | Column::Frame);
+        if column.kind != Column::Channel && !(is_clock && column.text.is_some()) {
             continue;
         }
         if column.numbers == 0 {
@@ -224,20 +244,21 @@ fn performance(
     Ok(performance)
 }
 
-/// The text of the file; UTF-16 is recognised by its byte-order mark.
+/// The text of the file. UTF-16 is recognised by its byte-order mark, or by the zero bytes beside its
+/// first two letters.
 pub(super) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, ReadError> {
-    let units = |from: fn([u8; 2]) -> u16| {
-        let pairs = bytes[2..]
-            .chunks_exact(2)
-            .map(|pair| from([pair[0], pair[1]]));
+    let units = |bytes: &[u8], from: fn([u8; 2]) -> u16| {
+        let pairs = bytes.chunks_exact(2).map(|pair| from([pair[0], pair[1]]));
         char::decode_utf16(pairs)
             .collect::<Result<String, _>>()
             .map(Cow::Owned)
             .map_err(|_| ReadError::whole("the text is not valid UTF-16; save the table as UTF-8"))
     };
-    match bytes {
-        [0xff, 0xfe, ..] => units(u16::from_le_bytes),
-        [0xfe, 0xff, ..] => units(u16::from_be_bytes),
+    let text = match bytes {
+        [0xff, 0xfe, rest @ ..] => units(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => units(rest, u16::from_be_bytes),
+        [a, 0, b, 0, ..] if *a != 0 && *b != 0 => units(bytes, u16::from_le_bytes),
+        [0, a, 0, b, ..] if *a != 0 && *b != 0 => units(bytes, u16::from_be_bytes),
         _ => std::str::from_utf8(bytes)
             .map(Cow::Borrowed)
             .map_err(|error| {
@@ -246,14 +267,66 @@ pub(super) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, ReadError> {
                     "the file is not text; save the table as UTF-8",
                 )
             }),
+    }?;
+    match text.find('\0') {
+        None => Ok(text),
+        Some(at) => Err(ReadError::byte(
+            at,
+            "the file holds a zero byte, so it is not text; save the table as UTF-8",
+        )),
     }
 }
 
+/// The separator of a first line `sep=;`, which spreadsheets write.
+fn declared_separator(line: &[u8]) -> Option<u8> {
+    match line.trim_ascii_start().to_ascii_lowercase()[..] {
+        [
+            b's',
+            b'e',
+            b'p',
+            b'=',
+            separator @ (b',' | b';' | b'\t'),
+            ..,
+        ] => Some(separator),
+        _ => None,
+    }
+}
+
+/// The separator that occurs most often outside quotation marks; of equally frequent ones the comma, then
+/// the semicolon. Tabs beside commas are space around cells.
 fn separator_of(row: &[u8]) -> u8 {
-    [b'\t', b';', b',']
-        .into_iter()
-        .find(|separator| row.contains(separator))
-        .unwrap_or(b',')
+    const SEPARATORS: [u8; 3] = [b'\t', b';', b','];
+    let mut quoted = false;
+    let mut counts = [0_usize; 3];
+    for byte in row {
+        quoted ^= *byte == b'"';
+        if let Some(k) = SEPARATORS.iter().position(|s| s == byte && !quoted) {
+            counts[k] += 1;
+        }
+    }
+    // The last of equal ones is taken.
+    let most = (0..3).max_by_key(|&k| counts[k]);
+    most.map_or(b',', |k| SEPARATORS[k])
+}
+
+/// A note on names that several columns have.
+fn repeated_names(names: &[&str]) -> Vec<String> {
+    let mut repeated: Vec<&str> = Vec::new();
+    for (k, name) in names.iter().enumerate() {
+        let is_channel = kind_of(name) == Column::Channel;
+        if is_channel && names[..k].contains(name) && !repeated.contains(name) {
+            repeated.push(name);
+        }
+    }
+    if repeated.is_empty() {
+        return Vec::new();
+    }
+    let listed: Vec<String> = repeated.iter().map(|n| excerpt(n.as_bytes())).collect();
+    vec![format!(
+        "several columns have the name {}; the later ones were numbered, as in {}#2",
+        listed.join(", "),
+        listed[0]
+    )]
 }
 
 /// The cells of a row; separators inside quotation marks belong to a cell.
@@ -312,8 +385,11 @@ fn kind_of(name: &str) -> Column {
     }
 }
 
-fn label(cell: &str, column: &str, line: usize) -> Result<Timecode, ReadError> {
-    Timecode::parse(cell).ok_or_else(|| {
+fn label(cell: &str, separator: u8, column: &str, line: usize) -> Result<Timecode, ReadError> {
+    // A spreadsheet with decimal commas changes the fraction of a frame, too.
+    let with_point = || (separator != b',').then(|| Timecode::parse(&cell.replacen(',', ".", 1)));
+    let parsed = Timecode::parse(cell).or_else(|| with_point().flatten());
+    parsed.ok_or_else(|| {
         ReadError::line(
             line,
             format!(
@@ -440,7 +516,7 @@ mod tests {
     #[test]
     fn other_spellings_of_the_same_table_are_the_same_take() {
         let plain = take(LIVE_LINK);
-        let semicolons = LIVE_LINK.replace(',', ";").replace("0.", "0,");
+        let semicolons = LIVE_LINK.replace(',', ";").replace('.', ",");
         let tabs = LIVE_LINK.replace(',', "\t");
         let utf16: Vec<u8> = std::iter::once(0xfeff_u16)
             .chain(LIVE_LINK.encode_utf16())
@@ -518,5 +594,169 @@ mod tests {
                 assert!(message.contains(word), "'{word}' in: {message}");
             }
         }
+    }
+
+    /// What a table of an attacker or of a careless program gives: a phrase of the error, or for
+    /// tables whose meaning is certain the values of the first channel (-1: missing).
+    #[test]
+    fn malformed_tables_are_read_if_certain_and_else_refused_with_line_and_column() {
+        type Expected = Result<&'static [f64], &'static [&'static str]>;
+        let utf16 = |text: &str, big: bool| -> Vec<u8> {
+            let bytes = |unit: u16| {
+                if big {
+                    unit.to_be_bytes()
+                } else {
+                    unit.to_le_bytes()
+                }
+            };
+            text.encode_utf16().flat_map(bytes).collect()
+        };
+        let plain = "time,a,b\n0,0.5,1\n1,0.25,0\n";
+        let known: &'static [f64] = &[0.5, 0.25];
+        let cases: Vec<(Vec<u8>, Expected)> = vec![
+            (plain.into(), Ok(known)),
+            (format!("\u{feff}{plain}").into(), Ok(known)),
+            (utf16(plain, false), Ok(known)),
+            (utf16(plain, true), Ok(known)),
+            (utf16(&format!("\u{feff}{plain}"), true), Ok(known)),
+            (plain.replace('\n', "\r").into(), Ok(known)),
+            (plain.replace('\n', "\r\n").into(), Ok(known)),
+            (plain.replace('\n', "\n\n").into(), Ok(known)),
+            (plain.replace(',', " , ").into(), Ok(known)),
+            (plain.replace(',', ",\t").into(), Ok(known)),
+            (format!("sep=,\n{plain}").into(), Ok(known)),
+            (
+                format!("SEP=;\n{}", plain.replace(',', ";").replace('.', ",")).into(),
+                Ok(known),
+            ),
+            (
+                plain.replace("time,a", "\"time;s\",\"a\"").into(),
+                Ok(known),
+            ),
+            (plain.replace("0.5", "50 %").into(), Ok(known)),
+            (plain.replace("0.5", "5e-1").into(), Ok(known)),
+            (plain.replace("0.5", "+.5").into(), Ok(known)),
+            (plain.replace("0.5", "").into(), Ok(&[-1.0, 0.25])),
+            (plain.replace("0.5", "nan").into(), Ok(&[-1.0, 0.25])),
+            (plain.replace("0.5", "-nan(ind)").into(), Ok(&[-1.0, 0.25])),
+            (
+                plain.replace("0.5", "#N/A").into(),
+                Err(&["line 2", "'a'", "#N/A"]),
+            ),
+            (
+                plain.replace("0.5", "1e400").into(),
+                Err(&["line 2", "'a'", "1e400"]),
+            ),
+            (
+                plain.replace("0.5", "-inf").into(),
+                Err(&["line 2", "'a'", "-inf"]),
+            ),
+            (
+                plain.replace("0.5", "0.5f").into(),
+                Err(&["line 2", "'a'", "0.5f"]),
+            ),
+            (
+                plain.replace("0.5", "0x1p-1").into(),
+                Err(&["line 2", "'a'", "0x1p-1"]),
+            ),
+            (
+                plain.replace("0.5", "1'000").into(),
+                Err(&["line 2", "'a'", "1'000"]),
+            ),
+            (
+                plain.replace("0.5", "0.5.1").into(),
+                Err(&["line 2", "'a'", "0.5.1"]),
+            ),
+            (
+                plain.replace("0.25", "half").into(),
+                Err(&["line 3", "'a'", "half"]),
+            ),
+            (
+                plain.replace("0.5", "\"0.5").into(),
+                Err(&["line 2", "2 cells"]),
+            ),
+            (
+                plain.replace(",1\n", "\n").into(),
+                Err(&["line 2", "column 3", "'b'"]),
+            ),
+            (
+                plain.replace(",1\n", ",1,7\n").into(),
+                Err(&["line 2", "column 4"]),
+            ),
+            (plain.replace("a,b", "a,a").into(), Ok(known)),
+            (plain.replace("time", "a").into(), Ok(&[0.0, 1.0])),
+            (
+                plain.replace("\n1,", "\n,").into(),
+                Err(&["line 3", "'time'", "no time"]),
+            ),
+            (
+                plain.replace("\n1,", "\nlate,").into(),
+                Err(&["line 3", "'time'", "late"]),
+            ),
+            (plain[9..].into(), Err(&["line 1", "header"])),
+            (b"time,a,b".to_vec(), Err(&["line 1", "no frame"])),
+            (b"\xef\xbb\xbf".to_vec(), Err(&["no row"])),
+            (b"\n\n\n".to_vec(), Err(&["no row"])),
+            (b"sep=;\n".to_vec(), Err(&["no row"])),
+            (
+                b"time,a\0,b\n0,1,2\n".to_vec(),
+                Err(&["byte 6", "zero byte"]),
+            ),
+            (b"time,\xe4,b\n0,1,2\n".to_vec(), Err(&["byte 5", "UTF-8"])),
+            (b"\xff\xfe\x00\xd8a\x00".to_vec(), Err(&["UTF-16"])),
+            (
+                b"PK\x03\x04\x14\x00\x06\x00".to_vec(),
+                Err(&["byte 5", "zero byte"]),
+            ),
+            ("a,b\n".repeat(3).into(), Err(&["no column of numbers"])),
+            (
+                format!("{plain}{plain}").into(),
+                Err(&["line 4", "'time'", "time"]),
+            ),
+            (
+                format!("x,{}\n0,1\n", "y".repeat(100_000)).into(),
+                Ok(&[0.0]),
+            ),
+            (
+                format!("x,y\n0,{}\n", "9".repeat(400)).into(),
+                Err(&["line 2", "'y'", "999…"]),
+            ),
+        ];
+
+        for (bytes, expected) in cases {
+            let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).into_owned();
+            let found = read(&bytes, &PerformanceOptions::default());
+            match (found, expected) {
+                (Ok(take), Ok(values)) => {
+                    let own = take.channels()[0].values.iter();
+                    let own: Vec<f64> = own.map(|v| if v.is_nan() { -1.0 } else { *v }).collect();
+                    assert_eq!(own, values, "{shown:?}");
+                }
+                (Err(error), Err(words)) => {
+                    let message = error.in_file("take.csv").to_string();
+                    assert!(!message.contains('\n'), "{message}");
+                    assert!(message.len() < 300, "{message}");
+                    for word in words {
+                        assert!(message.contains(word), "'{word}' in: {message}");
+                    }
+                }
+                (found, _) => panic!("{shown:?} gives {found:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn columns_of_one_name_and_clocks_without_numbers_are_reported() {
+        let twice = take("time,a,a\n0,0.5,1\n1,0.25,0\n");
+        assert!(twice.notes[0].contains("a#2"), "{:?}", twice.notes);
+        let dates = take("time,a\n2026-01-02T10:00,0.5\n2026-01-02T10:01,1\n");
+        assert!(
+            dates
+                .notes
+                .iter()
+                .any(|n| n.contains("without numbers: time")),
+            "{:?}",
+            dates.notes
+        );
     }
 }
