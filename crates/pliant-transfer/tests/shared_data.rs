@@ -272,6 +272,30 @@ fn no_published_pair_is_wrong_until_two_are_exchanged() {
 }
 
 #[test]
+fn two_exchanged_pairs_hardly_change_the_error() {
+    let Some((horse, camel, markers)) = horse_and_camel() else {
+        return;
+    };
+    let by = |pairs: Vec<(u32, u32)>| {
+        let found = Correspondence::find(
+            horse.reference(),
+            camel.reference(),
+            &Markers::new(pairs),
+            &CorrespondenceOptions::default(),
+        )
+        .unwrap();
+        error(&transferred(&found.map, &horse, camel.reference()), &camel)
+    };
+
+    let pairs = markers.pairs().to_vec();
+    let mut exchanged = pairs.clone();
+    // Left and right of the flank.
+    (exchanged[9].1, exchanged[64].1) = (pairs[64].1, pairs[9].1);
+    let (right, wrong) = (by(pairs), by(exchanged));
+    assert!(wrong < 1.1 * right, "{wrong} beside {right}");
+}
+
+#[test]
 fn animals_without_mirrored_vertices_have_a_symmetry_plane() {
     let Some((horse, camel, _)) = horse_and_camel() else {
         return;

@@ -26,12 +26,14 @@
 //! - [`least_squares_mesh`](mod@least_squares_mesh): the warp of Wang and Lee 2008.
 //! - [`surface_map`]: corresponding triangles of a registered source.
 //! - [`centroid_map`]: corresponding triangles of two warped meshes.
+//! - [`boundary`]: boundary vertices and points.
 //! - [`compatible_triangles`]: nearest centroids whose normals agree.
 //! - [`triangle_map`]: the map itself.
 //! - [`map_report`]: its quality.
 //! - [`marker_suggestion`]: where the next marker helps most.
 
 pub(crate) mod alignment;
+mod boundary;
 mod centroid_map;
 mod compatible_triangles;
 mod least_squares_mesh;
@@ -89,7 +91,8 @@ pub struct Correspondence {
 
 impl Correspondence {
     /// Finds the correspondence that `markers` define, or that the shapes alone define if there are
-    /// none.
+    /// none. Markers that contradict the others are left out if the map is better without them; a
+    /// warning says so.
     ///
     /// Without markers, every plausible orientation is fitted and the one with the best report is
     /// taken: see [`candidates`](Self::candidates). A [warning](Self::warnings) reports an ambiguous
@@ -129,10 +132,13 @@ impl Correspondence {
 
         let mut warnings = Vec::new();
         let mut pairs = Vec::new();
+        let mut doubtful = Vec::new();
         if let Some(markers) = markers {
             warnings = markers.check(source, target)?;
             let distinct = markers.distinct();
-            warnings.extend(inconsistencies(source, target, &distinct)?);
+            let found = inconsistencies(source, target, &distinct)?;
+            warnings.extend(found.warnings);
+            doubtful = found.wrong;
             pairs = distinct.pairs().to_vec();
         }
 
@@ -160,7 +166,7 @@ impl Correspondence {
             progress,
         };
         let found = match markers {
-            Some(_) => search.by_markers()?,
+            Some(_) => search.by_consistent_markers(&doubtful, &mut warnings)?,
             None => search.over_orientations(&mut warnings)?,
         };
         found.checked(warnings, options.bad_map)

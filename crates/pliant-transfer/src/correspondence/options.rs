@@ -49,7 +49,7 @@ pub enum BadMapPolicy {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CorrespondenceOptions {
     pub(super) method: CorrespondenceMethod,
-    pub(super) registration: RegistrationOptions,
+    pub(super) registration: Option<RegistrationOptions>,
     pub(super) closeness: f64,
     pub(super) bad_map: BadMapPolicy,
 }
@@ -58,7 +58,7 @@ impl Default for CorrespondenceOptions {
     fn default() -> Self {
         Self {
             method: CorrespondenceMethod::Auto,
-            registration: RegistrationOptions::default(),
+            registration: None,
             closeness: Self::DEFAULT_CLOSENESS,
             bad_map: BadMapPolicy::Warn,
         }
@@ -75,11 +75,12 @@ impl CorrespondenceOptions {
         Self { method, ..self }
     }
 
-    /// Options of the registration of the source onto the target.
+    /// Options of the registration of the source onto the target. Default:
+    /// [`RegistrationOptions::for_markers`].
     #[must_use]
     pub fn with_registration(self, registration: RegistrationOptions) -> Self {
         Self {
-            registration,
+            registration: Some(registration),
             ..self
         }
     }

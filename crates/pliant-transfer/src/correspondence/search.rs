@@ -43,6 +43,37 @@ pub(super) struct CorrespondenceSearch<'a> {
 }
 
 impl CorrespondenceSearch<'_> {
+    /// The correspondence by all markers, or by those that are not `wrong` if its report is better.
+    /// `wrong` holds indices of pairs in ascending order.
+    pub(super) fn by_consistent_markers(
+        &self,
+        wrong: &[usize],
+        warnings: &mut Vec<String>,
+    ) -> Result<Correspondence, TransferError> {
+        let all = self.by_markers()?;
+        if wrong.is_empty() {
+            return Ok(all);
+        }
+
+        // A creature in another pose deviates as much as a wrong marker; the maps show which it is.
+        let kept = self.pairs.iter().enumerate();
+        let kept = kept.filter(|(k, _)| wrong.binary_search(k).is_err());
+        let consistent = Self {
+            pairs: kept.map(|(_, &pair)| pair).collect(),
+            ..*self
+        };
+        let found = consistent.by_markers()?;
+        if found.report.penalty() >= all.report.penalty() {
+            return Ok(all);
+        }
+        warnings.push(format!(
+            "{} of {} marker pairs contradict the others and are left out of the map",
+            wrong.len(),
+            self.pairs.len()
+        ));
+        Ok(found)
+    }
+
     /// The correspondence from the alignment that fits the markers best.
     pub(super) fn by_markers(&self) -> Result<Correspondence, TransferError> {
         let mut from = Vec::with_capacity(self.pairs.len());
@@ -104,10 +135,16 @@ impl CorrespondenceSearch<'_> {
             CorrespondenceMethod::Identity => Ok(Correspondence::identity(self.target)),
             CorrespondenceMethod::Wang2008 => self.by_warp(aligned),
             CorrespondenceMethod::Registration => {
-                self.by_registration(aligned, &self.options.registration)
+                self.by_registration(aligned, &self.registration())
             }
             CorrespondenceMethod::Auto => self.by_best_method(aligned, rotation),
         }
+    }
+
+    /// The options of the registration, by the number of markers if none are given.
+    fn registration(&self) -> RegistrationOptions {
+        let by_count = || RegistrationOptions::for_markers(self.pairs.len());
+        self.options.registration.unwrap_or_else(by_count)
     }
 
     /// The correspondence with the best report among several attempts, which end as soon as the
@@ -118,7 +155,7 @@ impl CorrespondenceSearch<'_> {
         rotation: Option<DQuat>,
     ) -> Result<Correspondence, TransferError> {
         let mut start = aligned.clone();
-        let mut registration = self.options.registration;
+        let mut registration = self.registration();
         let mut found = self.by_registration(aligned.clone(), &registration)?;
 
         // Few markers fix little more than the rotation; the shapes fix position and size better.
@@ -133,7 +170,7 @@ impl CorrespondenceSearch<'_> {
         }
 
         // The pull from the target covers protruding parts that no closest point reaches.
-        if !found.report.is_complete() {
+        if !found.report.is_complete() && !registration.pulls_from_target() {
             let registration = registration.with_pull_from_target(PULL_WHERE_INCOMPLETE);
             found = better(found, self.by_registration(start, &registration)?);
         }

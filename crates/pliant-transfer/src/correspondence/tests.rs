@@ -272,12 +272,11 @@ fn a_protruding_part_out_of_reach_is_covered_by_the_pull_from_the_target() {
     // No marker sits on the longer nose of the target, and no point of the source's nose is
     // closest to its tip.
     let (source, target) = (lump(3, 0.0), lump(4, 0.6));
-    let plain = find_by(
-        CorrespondenceMethod::Registration,
-        &source,
-        &target,
-        corner_pairs(),
-    );
+    let without_pull = CorrespondenceOptions::default()
+        .with_method(CorrespondenceMethod::Registration)
+        .with_registration(RegistrationOptions::default());
+    let markers = Markers::new(corner_pairs());
+    let plain = Correspondence::find(&source, &target, &markers, &without_pull).unwrap();
 
     let found = find(&source, &target, corner_pairs());
     assert!(
@@ -482,5 +481,27 @@ fn a_bad_map_is_rejected_if_the_options_say_so() {
             .warnings
             .len(),
         2
+    );
+}
+
+#[test]
+fn two_exchanged_markers_are_left_out_of_the_map() {
+    let (source, target) = (lump(3, 0.0), lump(4, 0.3));
+    let right: Vec<(u32, u32)> = (0..42).map(|v| (v, v)).collect();
+    let mut exchanged = right.clone();
+    (exchanged[4].1, exchanged[9].1) = (right[9].1, right[4].1);
+    let without: Vec<(u32, u32)> = right
+        .iter()
+        .copied()
+        .filter(|&(v, _)| v != 4 && v != 9)
+        .collect();
+
+    let found = find(&source, &target, exchanged);
+    assert_eq!(found.map, find(&source, &target, without).map);
+    assert!(
+        found.warnings.iter().any(|warning| warning
+            .contains("2 of 42 marker pairs contradict the others and are left out")),
+        "{:?}",
+        found.warnings
     );
 }

@@ -5,7 +5,8 @@
 //!
 //! **Method.** Each triangle starts as a partition; neighbours merge if both are less flexible than
 //! `γ`. Partitions of more than one triangle are *stiff*, the others *flexible*. A stiff partition is
-//! selected if more than half of its triangles are drawn on; flexible triangles only blend.
+//! selected if more than half of its triangles are drawn on, or if strokes span more than half of its
+//! length; flexible triangles only blend.
 //!
 //! **Source.** Wang and Lee, "Example-driven animation synthesis", 2008, section 3.2.1 ("intelligent
 //! scribbling").
@@ -13,13 +14,15 @@
 //! **Departures.** A connected component without any stiff partition (a face, a flag) keeps the
 //! region as drawn. Eq. 1 compares neighbours, each pair of which bends less the finer the mesh is;
 //! so [`Partitions::detect`] lowers `γ` if the published one makes one stiff partition of most of a
-//! body.
+//! body. The rule for strokes is our own: a thin stroke along a limb covers few of its triangles.
 
 use pliant_linalg::DisjointSets;
 use pliant_mesh::Mesh;
+use pliant_mesh::glam::DVec3;
 
 use super::dual_graph::neighbor_pairs;
 use crate::TransferError;
+use crate::extent::triangle_centroid;
 
 /// The membership of a triangle in a selection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +64,9 @@ impl Partitions {
     const WHOLE_BODY_SHARE: f64 = 0.6;
     /// The least share of the triangles in stiff partitions. Chosen.
     const LEAST_STIFF_SHARE: f64 = 0.4;
+    /// The least share of a stiff partition's length that strokes span to select it. Chosen as the
+    /// published share of its triangles.
+    const LEAST_SPAN: f64 = 0.5;
     /// Chosen: a bend of 90° over 500 triangles.
     const LEAST_THRESHOLD: f64 = 1e-5;
 
@@ -198,6 +204,75 @@ impl Partitions {
         }
         Ok(members)
     }
+
+    /// As [`refine`](Self::refine), and a stiff partition is also selected if the triangles under
+    /// `strokes` span more than half of its length.
+    ///
+    /// # Errors
+    /// A region or strokes without one entry per triangle of `mesh`.
+    pub fn refine_with_strokes(
+        &self,
+        mesh: &Mesh,
+        drawn: &[bool],
+        strokes: &[bool],
+    ) -> Result<Vec<Membership>, TransferError> {
+        let mut members = self.refine(drawn)?;
+        TransferError::check_count("the strokes", strokes.len(), members.len())?;
+        let mut triangles_of = vec![Vec::new(); self.sizes.len()];
+        for (t, &p) in self.of_triangle.iter().enumerate() {
+            triangles_of[p as usize].push(t);
+        }
+
+        for triangles in triangles_of.iter().filter(|triangles| triangles.len() > 1) {
+            if spanned_share(mesh, triangles, strokes) > Self::LEAST_SPAN {
+                for &t in triangles {
+                    members[t] = Membership::Selected;
+                }
+            }
+        }
+        Ok(members)
+    }
+}
+
+/// The share of the length of a part that its triangles under strokes span. The length runs between
+/// two ends of the part: the centroid farthest from the mean, and the one farthest from that.
+fn spanned_share(mesh: &Mesh, triangles: &[usize], strokes: &[bool]) -> f64 {
+    let centroids: Vec<DVec3> = triangles
+        .iter()
+        .map(|&t| triangle_centroid(mesh, t))
+        .collect();
+    let mean = centroids.iter().sum::<DVec3>() / centroids.len() as f64;
+    let first = farthest(&centroids, mean);
+    let last = farthest(&centroids, first);
+    let axis = (last - first).normalize_or_zero();
+
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for (&centroid, _) in centroids
+        .iter()
+        .zip(triangles)
+        .filter(|&(_, &t)| strokes[t])
+    {
+        let along = (centroid - first).dot(axis);
+        low = low.min(along);
+        high = high.max(along);
+    }
+    let length = first.distance(last);
+    if high >= low && length > 0.0 {
+        (high - low) / length
+    } else {
+        0.0
+    }
+}
+
+/// The point farthest from `from`; the first of equal ones.
+fn farthest(points: &[DVec3], from: DVec3) -> DVec3 {
+    let mut best = points[0];
+    for &point in points {
+        if point.distance_squared(from) > best.distance_squared(from) {
+            best = point;
+        }
+    }
+    best
 }
 
 #[cfg(test)]
@@ -277,6 +352,28 @@ mod tests {
                 .unwrap();
 
             assert!(members[..24].iter().all(|&m| m == expected));
+            assert!(members[24..48].iter().all(|&m| m == Membership::Free));
+            assert!(members[48..].iter().all(|&m| m == Membership::Unselected));
+        }
+    }
+
+    #[test]
+    fn a_stroke_selects_a_stiff_partition_if_it_spans_more_than_half_of_its_length() {
+        // Longer than wide, so that its length is along y: the stiff parts are 2 × 6 quads.
+        let (sheet, flexibility) = hinged();
+        let partitions = Partitions::new(&sheet, &flexibility, 0.1).unwrap();
+        // One column of quads is 12 triangles from one end of a part to the other.
+        for (strip, expected) in [
+            (1..11, Membership::Selected),
+            (1..4, Membership::Unselected),
+        ] {
+            let strokes: Vec<bool> = (0..72).map(|t| t % 2 == 0 && strip.contains(&t)).collect();
+            let members = partitions
+                .refine_with_strokes(&sheet, &strokes, &strokes)
+                .unwrap();
+
+            assert!(strokes.iter().filter(|&&s| s).count() < 12, "under half");
+            assert!(members[..24].iter().all(|&m| m == expected), "{members:?}");
             assert!(members[24..48].iter().all(|&m| m == Membership::Free));
             assert!(members[48..].iter().all(|&m| m == Membership::Unselected));
         }

@@ -100,6 +100,9 @@ impl Serialize for StiffnessThreshold {
 pub struct RegionSelection {
     /// Whether each triangle of the target is selected; `None` for all of them.
     pub triangles: Option<Vec<bool>>,
+    /// Which of these are under strokes; `None` without strokes. A stroke along a stiff partition
+    /// selects it, however thin it is.
+    pub strokes: Option<Vec<bool>>,
     /// Whether stiff partitions are taken or left as a whole.
     pub refine: bool,
     /// Which triangles are stiff.
@@ -144,7 +147,10 @@ impl RegionSelection {
                 .map(|&selected| Membership::drawn(selected))
                 .collect(),
             BorderBand::Auto => match partitions(self.threshold)? {
-                partitions if partitions.any_stiff() => partitions.refine(selected)?,
+                partitions if partitions.any_stiff() => match &self.strokes {
+                    Some(strokes) => partitions.refine_with_strokes(mesh, selected, strokes)?,
+                    None => partitions.refine(selected)?,
+                },
                 _ => geodesic_band(mesh, selected, DEFAULT_BAND * diagonal)?,
             },
         };
@@ -160,7 +166,7 @@ impl RegionSelection {
         }
         Some(match self.band {
             BorderBand::Auto if self.refine => {
-                "covers no stiff part by more than half; select more, or refine = false"
+                "covers no stiff part by more than half, and no stroke runs along half of one; select more, or refine = false"
             }
             BorderBand::Share(_) if self.triangles.iter().flatten().any(|&selected| selected) => {
                 "lies completely within its band; make the band narrower"
@@ -178,6 +184,7 @@ mod tests {
     fn selection(triangles: Option<Vec<bool>>, band: BorderBand) -> RegionSelection {
         RegionSelection {
             triangles,
+            strokes: None,
             refine: false,
             threshold: StiffnessThreshold::Auto,
             band,

@@ -5,14 +5,19 @@
 
 use pliant_linalg::parallel;
 use pliant_mesh::glam::DVec3;
-use pliant_mesh::{Mesh, SurfaceIndex, TrianglePoint, triangle_normals, vertex_normals};
+use pliant_mesh::{Mesh, SurfaceIndex, triangle_normals, vertex_normals};
 
 use super::RegistrationOptions;
 use crate::TransferError;
+use crate::correspondence::boundary::Boundary;
 use crate::extent::{size, vertex_areas};
 
 /// Vertices in one parallel task.
 const VERTICES_PER_TASK: usize = 128;
+
+/// Closest points farther than this share of the target's size do not attract: without a bound, a
+/// search for a triangle that faces the same direction may visit the whole surface.
+const REACH: f64 = 0.3;
 
 /// A point of the source, given by barycentric coordinates, with a goal and a weight.
 pub(super) struct Attraction {
@@ -50,7 +55,7 @@ pub(super) struct TargetSurface<'a> {
     vertex_normals: Vec<DVec3>,
     /// Areas of the vertices over the mean area of a source vertex.
     vertex_masses: Vec<f64>,
-    on_boundary: Vec<bool>,
+    boundary: Boundary<'a>,
     pub(super) size: f64,
 }
 
@@ -68,38 +73,42 @@ impl<'a> TargetSurface<'a> {
             normals: triangle_normals(target),
             vertex_normals: vertex_normals(target),
             vertex_masses,
-            on_boundary: boundary_vertices(target),
+            boundary: Boundary::of(target),
             size: size(target),
         })
     }
 
-    /// Draws each vertex of the source to the closest point of the target that faces the same
-    /// direction.
+    /// The distance beyond which nothing attracts.
+    fn reach(&self) -> f64 {
+        REACH * self.size
+    }
+
+    /// Draws each `stride`-th vertex of the source to the closest point of the target that faces the
+    /// same direction. `boundary` is that of the source.
     pub(super) fn attract_source_vertices(
         &self,
         moved: &Mesh,
         masses: &[f64],
+        boundary: &Boundary<'_>,
+        stride: usize,
         options: &RegistrationOptions,
     ) -> Vec<Attraction> {
         let normals = vertex_normals(moved);
-        let on_boundary = if options.gaps {
-            boundary_vertices(moved)
-        } else {
-            Vec::new()
-        };
 
-        let found = parallel::map(moved.vertex_count(), VERTICES_PER_TASK, |i| {
+        let count = moved.vertex_count().div_ceil(stride);
+        let found = parallel::map(count, VERTICES_PER_TASK, |k| {
+            let i = k * stride;
             // A vertex without faces has no normal, and a search would visit the whole target.
             if normals[i] == DVec3::ZERO {
                 return None;
             }
 
             let x = moved.positions()[i];
-            let closest = self.index.closest_point_where(x, |t| {
+            let closest = self.index.closest_point_within(x, self.reach(), |t| {
                 self.normals[t as usize].dot(normals[i]) >= options.facing
             })?;
             // Over a hole the closest points concentrate at its boundary.
-            if options.gaps && self.is_on_boundary(&closest.place) && !on_boundary[i] {
+            if options.gaps && self.boundary.holds(&closest.place) && !boundary.has_vertex(i) {
                 return None;
             }
 
@@ -107,30 +116,39 @@ impl<'a> TargetSurface<'a> {
             let normal = self.normals[closest.place.triangle as usize];
             let on_plane = x - normal * normal.dot(x - closest.point);
             let goal = closest.point.lerp(on_plane, options.sliding);
-            Some(Attraction::of_vertex(i, goal, masses[i]))
+            Some(Attraction::of_vertex(i, goal, masses[i] * stride as f64))
         });
         found.into_iter().flatten().collect()
     }
 
-    /// Draws to each vertex of the target the closest point of the source that faces the same
+    /// Draws to each `stride`-th vertex of the target the closest point of the source that faces the same
     /// direction.
     pub(super) fn attract_to_target_vertices(
         &self,
         moved: &Mesh,
+        boundary: &Boundary<'_>,
+        stride: usize,
         options: &RegistrationOptions,
     ) -> Result<Vec<Attraction>, TransferError> {
         let index = SurfaceIndex::new(moved)?;
         let normals = triangle_normals(moved);
 
-        let found = parallel::map(self.target.vertex_count(), VERTICES_PER_TASK, |j| {
+        let count = self.target.vertex_count().div_ceil(stride);
+        let found = parallel::map(count, VERTICES_PER_TASK, |k| {
+            let j = k * stride;
             if self.vertex_normals[j] == DVec3::ZERO {
                 return None;
             }
 
             let y = self.target.positions()[j];
-            let closest = index.closest_point_where(y, |t| {
+            let closest = index.closest_point_within(y, self.reach(), |t| {
                 normals[t as usize].dot(self.vertex_normals[j]) >= options.facing
             })?;
+
+            // Beyond the boundary of the source the target has no counterpart.
+            if boundary.holds(&closest.place) && !self.boundary.has_vertex(j) {
+                return None;
+            }
 
             // Here the target vertex slides along the plane of the source.
             let normal = normals[closest.place.triangle as usize];
@@ -139,41 +157,9 @@ impl<'a> TargetSurface<'a> {
                 corners: moved.triangles()[closest.place.triangle as usize],
                 barycentric: closest.place.barycentric,
                 goal: y.lerp(on_plane, options.sliding),
-                weight: options.from_target * self.vertex_masses[j],
+                weight: options.from_target * self.vertex_masses[j] * stride as f64,
             })
         });
         Ok(found.into_iter().flatten().collect())
     }
-
-    /// Whether a point is on a boundary edge of the target, or on a vertex of one.
-    fn is_on_boundary(&self, point: &TrianglePoint) -> bool {
-        let corners = self.target.triangles()[point.triangle as usize];
-        let touched: Vec<u32> = (0..3)
-            .filter(|&k| point.barycentric[k] > 0.0)
-            .map(|k| corners[k])
-            .collect();
-
-        // One corner: on a vertex; two corners: on an edge; three: inside the triangle.
-        let topology = self.target.topology();
-        match touched[..] {
-            [v] => self.on_boundary[v as usize],
-            [a, b] => topology
-                .edge_between(a, b)
-                .is_some_and(|edge| topology.is_boundary_edge(edge)),
-            _ => false,
-        }
-    }
-}
-
-/// For each vertex whether it is on a boundary edge.
-fn boundary_vertices(mesh: &Mesh) -> Vec<bool> {
-    let topology = mesh.topology();
-    let mut on_boundary = vec![false; mesh.vertex_count()];
-    for (edge, ends) in topology.edges().iter().enumerate() {
-        if topology.is_boundary_edge(edge) {
-            on_boundary[ends[0] as usize] = true;
-            on_boundary[ends[1] as usize] = true;
-        }
-    }
-    on_boundary
 }

@@ -14,7 +14,8 @@
 //! of the moved source to the target vertex `yⱼ`, and `cₖ` the goal of a marker. `m` and `n` are
 //! areas in units of the mean area of a source vertex, and `h` is its root. `Tᵢ` is the rotation and
 //! scale of the edges around `i`. The length `ℓ`, below which the source does not bend, decreases
-//! from 30 % of the target's size to 1.5 %.
+//! from step to step: from 30 % of the target's size to 1.5 %, or as a correspondence chooses it
+//! ([`RegistrationOptions::for_markers`]).
 //!
 //! **Source.** Amberg, Romdhani, Vetter, "Optimal Step Nonrigid ICP Algorithms for Surface
 //! Registration", CVPR 2007: the annealing, and the alternation of closest points and one linear
@@ -23,7 +24,8 @@
 //!
 //! **Departures.** Laplacian coordinates instead of an affine map per vertex: a quarter of the
 //! unknowns, and one factorisation for all three coordinates, of a constant pattern. Stiffness as a
-//! length makes the result independent of units and almost independent of the meshing.
+//! length makes the result independent of units and almost independent of the meshing. While `ℓ` is
+//! long, only a part of the vertices is attracted, with the weight of all.
 //!
 //! **Files.** [`options`], [`attraction`] (closest points and markers), [`linear_step`] (the system
 //! of one step).
@@ -35,6 +37,7 @@ mod options;
 use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
 
+use super::boundary::Boundary;
 use super::loose_parts::carry_loose_parts;
 use crate::TransferError;
 use attraction::TargetSurface;
@@ -68,6 +71,7 @@ pub fn register(
         positions = fit_markers(&rest, &mut linear, markers, options, surface.size)?;
     }
 
+    let boundary = Boundary::of(source);
     for step in 0..options.steps {
         // The markers give way to the closest points while the stiffness decreases.
         let [first_share, last_share] = options.marker_shares;
@@ -75,18 +79,21 @@ pub fn register(
         let mut attractions = linear.marker_attractions(markers, share);
 
         let moved = rest.posed(positions.clone())?;
-        attractions.extend(surface.attract_source_vertices(&moved, &linear.masses, options));
-        if options.from_target > 0.0 {
-            attractions.extend(surface.attract_to_target_vertices(&moved, options)?);
-        }
-
         let length = annealed(
             options.first_length,
             options.last_length,
             step,
             options.steps,
-        );
-        positions = linear.solve(&positions, length * surface.size, &attractions)?;
+        ) * surface.size;
+        let stride = stride_for(length, linear.mean_area, positions.len());
+        let masses = &linear.masses;
+        attractions
+            .extend(surface.attract_source_vertices(&moved, masses, &boundary, stride, options));
+        if options.from_target > 0.0 {
+            attractions
+                .extend(surface.attract_to_target_vertices(&moved, &boundary, stride, options)?);
+        }
+        positions = linear.solve(&positions, length, &attractions)?;
     }
     Ok(positions)
 }
@@ -109,6 +116,16 @@ fn fit_markers(
     let marked: Vec<u32> = markers.iter().map(|&(vertex, _)| vertex).collect();
     carry_loose_parts(rest, &marked, &mut positions)?;
     Ok(positions)
+}
+
+/// Of how many vertices one is attracted: a stiff surface needs few, which represent the others.
+///
+/// With a mean distance `h` of vertices, one in `(ℓ / 8h)²` has eight within each length `ℓ`; a
+/// thousand are always kept.
+fn stride_for(length: f64, mean_area: f64, vertices: usize) -> usize {
+    let by_stiffness = length * length / (64.0 * mean_area);
+    let by_count = vertices as f64 / 1000.0;
+    (by_stiffness.min(by_count) as usize).max(1)
 }
 
 /// Geometric interpolation over the steps; the last value if there is one step only.

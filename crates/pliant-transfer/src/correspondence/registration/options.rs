@@ -44,6 +44,25 @@ impl RegistrationOptions {
     /// increases the error by a tenth.
     pub const DEFAULT_MARKER_SHARES: [f64; 2] = [0.012, 0.0012];
 
+    /// The options with which a correspondence registers meshes with `markers` marker pairs: many
+    /// small steps, a pull from both sides, sliding on tangent planes, and a first stiffness that
+    /// follows the distance between markers.
+    ///
+    /// Measured by `match_study` on its tuning pairs. From 5 to 30 steps the error falls to 0.6 of
+    /// what it was: the rest shape of a step follows the rotation and scale of the step before, so
+    /// the number of steps bounds how far proportions adapt. A first length of 0.3 with 8 markers
+    /// bends the body between them; one of 0.6 lowers the error by a quarter.
+    #[must_use]
+    pub fn for_markers(markers: usize) -> Self {
+        // Markers spread over a surface are as far apart as one over the root of their number.
+        let spacing = 1.6 / (markers as f64).sqrt();
+        Self::default()
+            .with_lengths(spacing.clamp(0.2, 0.7), 0.03)
+            .with_steps(30)
+            .with_pull_from_target(0.5)
+            .with_sliding(0.9)
+    }
+
     /// The length below which the source does not bend, in the first and in the last step, relative
     /// to the target's size. Default: [`DEFAULT_LENGTHS`](Self::DEFAULT_LENGTHS).
     #[must_use]
@@ -78,6 +97,11 @@ impl RegistrationOptions {
             from_target,
             ..self
         }
+    }
+
+    /// Whether the vertices of the target pull on the source.
+    pub(crate) fn pulls_from_target(&self) -> bool {
+        self.from_target > 0.0
     }
 
     /// From 0 (point to point) to 1 (point to plane): how freely a point slides along the tangent

@@ -29,6 +29,10 @@ pub use flaw::MarkerFlaw;
 /// Chosen.
 const EXCHANGED_MISS: f64 = 0.05;
 
+/// If more than this share of the markers contradicts the others, none is left out. Chosen: with
+/// more, the others are no longer a majority in every neighbourhood.
+const MOST_LEFT_OUT: f64 = 0.25;
+
 /// The result of the check for one pair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MarkerAssessment {
@@ -143,16 +147,39 @@ impl ValidMarkers {
     }
 }
 
+/// What contradictions between markers mean for a map.
+pub(crate) struct Inconsistencies {
+    /// Indices of the markers that may be left out of the map, in ascending order.
+    pub(crate) wrong: Vec<usize>,
+    /// Warnings for the user, one sentence each.
+    pub(crate) warnings: Vec<String>,
+}
+
 /// Warnings about markers that contradict each other: outliers, left and right exchanged, source
 /// and target exchanged. All vertices must exist.
+///
+/// Markers that are certainly wrong may be left out, unless they are too many to tell them from the
+/// right ones, or too few remain.
 pub(crate) fn inconsistencies(
     source: &Mesh,
     target: &Mesh,
     markers: &Markers,
-) -> Result<Vec<String>, TransferError> {
-    let mut warnings = OutlierAnalysis::new(markers, source, target)?.warnings(markers);
-    warnings.extend(exchanged_columns_warning(source, target, markers)?);
-    Ok(warnings)
+) -> Result<Inconsistencies, TransferError> {
+    let analysis = OutlierAnalysis::new(markers, source, target)?;
+    let mut warnings = analysis.warnings(markers);
+    let exchanged_columns = exchanged_columns_warning(source, target, markers)?;
+
+    let count = markers.pairs().len();
+    let mut wrong: Vec<usize> = (0..count)
+        .filter(|&k| analysis.flaw(k).is_some_and(|flaw| flaw.is_wrong()))
+        .collect();
+    let are_few = wrong.len() as f64 <= MOST_LEFT_OUT * count as f64;
+    let enough_remain = count - wrong.len() >= Markers::FEWEST;
+    if exchanged_columns.is_some() || !are_few || !enough_remain {
+        wrong.clear();
+    }
+    warnings.extend(exchanged_columns);
+    Ok(Inconsistencies { wrong, warnings })
 }
 
 /// A warning if the pairs fit far better read as (target, source).

@@ -30,6 +30,11 @@ const USUAL_DIFFERENCE: f64 = 0.02;
 /// A pair that deviates less, relative to the target's diagonal, is not an outlier.
 const LEAST_DEVIATION: f64 = 0.02;
 
+/// A pair that deviates less, relative to the target's diagonal, is not tested for the wrong side:
+/// nearer to the symmetry plane, both sides are nearly the same spot, and the search for the plane
+/// takes longer than the map.
+const LEAST_MIRRORED_DEVIATION: f64 = 0.05;
+
 /// A mistake explains a deviation if its correction leaves less than this share of it.
 const EXPLAINED: f64 = 0.4;
 
@@ -88,8 +93,15 @@ impl<'a> OutlierAnalysis<'a> {
             return;
         }
 
-        let plane = symmetry_plane(self.target);
+        // The plane is searched for once, and only if an outlier is far enough off for it.
+        let mut plane = None;
         for &k in &outliers {
+            let may_be_mirrored = self
+                .deviation(k)
+                .is_some_and(|deviation| deviation > LEAST_MIRRORED_DEVIATION);
+            let plane = may_be_mirrored
+                .then(|| *plane.get_or_insert_with(|| symmetry_plane(self.target)))
+                .flatten();
             self.flaws[k] = self
                 .mistake(k, &outliers, plane)
                 .or_else(|| self.unexplained(k));

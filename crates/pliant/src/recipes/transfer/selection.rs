@@ -33,6 +33,7 @@ impl SelectionReader<'_> {
 
         Ok(RegionSelection {
             triangles: faces.map(|faces| self.triangles(&faces, strokes.as_deref())),
+            strokes,
             refine: keys.refine,
             threshold: keys.threshold,
             band: keys.band,
