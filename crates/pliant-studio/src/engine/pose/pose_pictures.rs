@@ -47,11 +47,14 @@ pub(crate) struct PosePicture {
     pub image: Option<Arc<Image>>,
 }
 
+/// What was asked for, and its picture if there is one.
+type Rendered = (PictureKey, Option<Image>);
+
 /// The pictures of one character.
 #[derive(Default)]
 pub(crate) struct PosePictures {
     of: Option<(Arc<Surface>, usize)>,
-    task: Option<Task<Vec<(PictureKey, Option<Image>)>>>,
+    task: Option<Task<Vec<Rendered>>>,
     made: Vec<PosePicture>,
     wanted: Vec<PictureKey>,
     count: u64,
@@ -127,7 +130,7 @@ fn render(
     rig: &Rig,
     wanted: Vec<PictureKey>,
     watch: &Watch,
-) -> Vec<(PictureKey, Option<Image>)> {
+) -> Vec<Rendered> {
     let (materials, _) = pliant::pictures::materials(&loaded.asset, rig.neutral());
     let look = Look::default().with_materials(materials);
     let whole = framed_points(rig, (0..rig.targets().len()).collect());
