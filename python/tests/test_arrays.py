@@ -154,3 +154,55 @@ def test_arrays_of_other_libraries_are_accepted():
             return POSITIONS if dtype is None else POSITIONS.astype(dtype)
 
     assert np.array_equal(pliant.Mesh(Own(), FACES).positions, POSITIONS)
+
+
+class Tensor:
+    """What becomes an array, as tensors of torch or jax do, and is slow or misleading to go through."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.array, dtype=dtype)
+
+    def __len__(self):
+        return len(self.array)
+
+    def __iter__(self):
+        raise AssertionError("read as an array, not row by row")
+
+
+def test_objects_that_become_arrays_are_read_at_once():
+    mesh = pliant.Mesh(Tensor(POSITIONS), Tensor(FACES))
+    assert np.array_equal(mesh.positions, POSITIONS) and np.array_equal(mesh.triangles, FACES)
+
+
+def test_the_reason_why_an_object_becomes_no_array_is_passed_on():
+    class OnDevice:
+        def __array__(self, dtype=None, copy=None):
+            raise TypeError("can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() first.")
+
+    with pytest.raises(pliant.InputError, match=r"positions: .*OnDevice.*Use Tensor\.cpu\(\) first"):
+        pliant.Mesh(OnDevice(), FACES)
+    with pytest.raises(pliant.InputError, match=r"faces: .*OnDevice"):
+        pliant.Mesh(POSITIONS, OnDevice())
+
+
+def test_masked_entries_are_declined_and_empty_masks_are_not():
+    masked = np.ma.array(POSITIONS, mask=False)
+    assert np.array_equal(pliant.Mesh(masked, FACES).positions, POSITIONS)
+    masked[3] = np.ma.masked
+    with pytest.raises(pliant.InputError, match="positions.*masked.*filled"):
+        pliant.Mesh(masked, FACES)
+    assert np.array_equal(pliant.Mesh(masked.filled(0.0), FACES).positions[3], np.zeros(3))
+
+
+def test_a_clip_is_a_sequence_of_its_frames():
+    mesh = pliant.Mesh(POSITIONS, FACES)
+    frames = POSITIONS + np.arange(3.0)[:, None, None]
+    clip = pliant.Clip(mesh, frames)
+    assert np.array_equal(np.array(list(clip)), frames)
+    assert np.array_equal(clip[-1], frames[2]) and np.array_equal(clip[-3], frames[0])
+    for beyond in (3, -4, 2**62, -(2**62)):
+        with pytest.raises(IndexError, match="has 3, counted from 0"):
+            clip[beyond]

@@ -293,3 +293,44 @@ def test_damaged_bytes_are_declined():
             with pytest.raises(pliant.InputError) as error:
                 type(content).from_bytes(damaged)
             assert "\n" not in str(error.value)
+
+
+MESSAGES = [
+    (lambda: SHARED["heat"].distances(-1), r"^sources is -1; indices count from 0"),
+    (lambda: SHARED["heat"].distances(4.0), r"^sources is an array of shape \(\) and dtype float64; give integers"),
+    (lambda: SHARED["exact"].distances(True), r"dtype bool; give integers"),
+    (lambda: RIG.evaluate(np.full(4, np.nan)), rf"slider '{NAMES[0]}' is not finite"),
+    (lambda: RIG.evaluate([[0, 0, 0, 0], [0, 0, np.inf, 0]]), rf"slider '{NAMES[2]}' is not finite"),
+    (lambda: RIG.evaluate({NAMES[1]: float("nan")}), rf"slider '{NAMES[1]}' is not finite"),
+    (lambda: RIG.evaluate({NAMES[1]: "0.5"}), rf"the weight of '{NAMES[1]}' is a str; give a number"),
+    (lambda: RIG.evaluate({3: 0.5}), r"weights has the key 3; keys are names of sliders"),
+    (lambda: pliant.Rig(POSITIONS, FACES, DELTAS * np.nan, NAMES), rf"'{NAMES[0]}'"),
+    (lambda: pliant.Rig(POSITIONS, FACES, DELTAS + 1e39, NAMES), rf"'{NAMES[0]}'"),
+    (lambda: pliant.Rig(POSITIONS * np.inf, FACES, DELTAS, NAMES), r"vertex \d+ has a coordinate"),
+    (lambda: pliant.check_markers(MESH, OTHER, [1, 2, 3]), r"^markers is an array of shape \(3,\).*give n × 2 indices"),
+    (lambda: pliant.check_markers(MESH, OTHER, [[1.0, 2.0]]), r"^markers is an array.*float64; give integers"),
+    (lambda: pliant.SpdSolver(np.eye(3)), r"^the matrix is a ndarray; give a SparseMatrix or a sparse matrix of scipy"),
+]
+
+
+@pytest.mark.parametrize("call, message", MESSAGES)
+def test_messages_name_the_argument_and_what_to_give(call, message):
+    with pytest.raises(pliant.InputError, match=message):
+        call()
+
+
+def test_messages_name_keywords_instead_of_options_of_the_command_line(tmp_path):
+    path = tmp_path / "take.csv"
+    path.write_text("Timecode,BlendshapeCount,JawOpen\n" + "".join(f"01:00:00:{k:02d}.000,1,0.5\n" for k in range(30)))
+    take = pliant.Performance.load(path)
+    assert any("(timecode_rate= sets it)" in note for note in take.notes), take.notes
+    with pytest.raises(pliant.Error) as error:
+        pliant.Performance.load(path, timecode_rate=24)
+    assert "--" not in str(error.value) and "timecode_rate=" in str(error.value), error.value
+
+
+def test_dashes_in_paths_stay(tmp_path):
+    for name in ("a--b.obj", "--take-fps.obj", "a --- b.obj"):
+        with pytest.raises(pliant.FileError) as error:
+            pliant.load(tmp_path / name)
+        assert name in str(error.value)

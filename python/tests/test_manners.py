@@ -3,6 +3,8 @@
 import os
 import pathlib
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -207,3 +209,23 @@ def test_the_command_runs_in_a_process_of_its_own(tmp_path):
     assert subprocess.run([*command, "pose"], capture_output=True, cwd=tmp_path).returncode == 2
     failed = subprocess.run([*command, "info", "nothing.obj"], capture_output=True, text=True, cwd=tmp_path)
     assert failed.returncode == 1 and failed.stderr.count("\n") == 1
+
+
+FORKED = """
+import multiprocessing
+import pliant
+
+def total(_):
+    mesh = pliant.load("specimen:head").mesh()
+    distances = pliant.HeatGeodesics(mesh).distances(0)
+    return float(distances[distances < float("inf")].sum())
+
+expected = total(0)  # The libraries have threads now, which a forked process has not.
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    assert pool.map_async(total, range(2)).get(timeout=100) == [expected] * 2
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_forked_process_works_and_gives_the_same_bits():
+    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=120)

@@ -88,11 +88,14 @@ impl BoxQuadratic {
     const TOLERANCE: f64 = 1e-13;
 
     /// A quadratic with the symmetric positive definite matrix `hessian`, row by row. Declines one
-    /// that is not definite.
-    ///
-    /// # Panics
-    /// If the list is not that of a square matrix.
+    /// that is not square or not definite.
     pub fn new(hessian: Vec<f64>) -> Result<Self, LinalgError> {
+        if hessian.len().isqrt().pow(2) != hessian.len() {
+            return Err(LinalgError::NotSquare {
+                entries: hessian.len(),
+            });
+        }
+
         let quadratic = Self::trusted(hessian);
         let size = quadratic.size;
         let mut factor = GrowingCholesky::default();
@@ -595,6 +598,10 @@ mod tests {
         assert!(
             BoxQuadratic::new(vec![1.0, 2.0, 2.0, 1.0]).is_err(),
             "a saddle"
+        );
+        assert_eq!(
+            BoxQuadratic::new(vec![1.0; 5]).unwrap_err(),
+            LinalgError::NotSquare { entries: 5 }
         );
     }
 

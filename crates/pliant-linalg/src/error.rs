@@ -24,6 +24,14 @@ pub enum LinalgError {
         /// The size that fits.
         expected: usize,
     },
+    /// A list that is not that of a square matrix.
+    #[error(
+        "a list of {entries} entries is not a square matrix; give size × size entries, row by row"
+    )]
+    NotSquare {
+        /// The length of the list.
+        entries: usize,
+    },
     /// A constraint names an unknown that does not exist.
     #[error("{what} names unknown {index}, but there are only {size}")]
     Index {

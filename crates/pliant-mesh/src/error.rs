@@ -1,6 +1,8 @@
 use pliant_linalg::LinalgError;
 use thiserror::Error;
 
+use crate::Stopped;
+
 /// Invalid meshes and invalid arguments of mesh operations.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
@@ -115,7 +117,25 @@ pub enum MeshError {
         /// How many vertices had been reached.
         reached: usize,
     },
+    /// The caller stopped the work.
+    #[error("stopped")]
+    Stopped(#[from] Stopped),
     /// A linear system could not be solved.
     #[error("the linear system on the surface could not be solved: {0}")]
     Linalg(#[from] LinalgError),
+}
+
+impl MeshError {
+    /// Rejects an array that does not have the `expected` number of entries.
+    pub fn require_count(what: &'static str, found: usize, expected: usize) -> Result<(), Self> {
+        if found == expected {
+            Ok(())
+        } else {
+            Err(Self::Count {
+                what,
+                found,
+                expected,
+            })
+        }
+    }
 }

@@ -25,6 +25,8 @@ mod remeshing;
 pub mod shapes;
 mod surface;
 #[cfg(test)]
+mod test_progress;
+#[cfg(test)]
 mod test_shapes;
 
 pub use error::MeshError;

@@ -41,11 +41,17 @@ fn points_of(numbers: &[f64]) -> Vec<DVec3> {
     numbers.chunks_exact(3).map(DVec3::from_slice).collect()
 }
 
+fn extend_by_points(numbers: &mut Vec<f64>, points: &[DVec3]) {
+    let begin = numbers.len();
+    numbers.resize(begin + points.len() * 3, 0.0);
+    for (triple, point) in numbers[begin..].chunks_exact_mut(3).zip(points) {
+        point.write_to_slice(triple);
+    }
+}
+
 fn numbers_of_points(points: &[DVec3]) -> Vec<f64> {
     let mut numbers = Vec::with_capacity(points.len() * 3);
-    for point in points {
-        numbers.extend_from_slice(&point.to_array());
-    }
+    extend_by_points(&mut numbers, points);
     numbers
 }
 
@@ -54,12 +60,22 @@ fn any_array<'py>(
     what: &str,
     value: &Bound<'py, PyAny>,
 ) -> Result<Bound<'py, PyUntypedArray>, Failure> {
-    if let Ok(array) = value.cast::<PyUntypedArray>() {
+    if let Ok(array) = value.cast_exact::<PyUntypedArray>() {
         return Ok(array.clone());
     }
 
     let py = value.py();
     let numpy = py.import(intern!(py, "numpy"))?;
+    if value.cast::<PyUntypedArray>().is_ok() {
+        // Numbers below a mask are no numbers that the caller means.
+        let masked = numpy.getattr(intern!(py, "ma"))?;
+        let masked = masked.call_method1(intern!(py, "is_masked"), (value,))?;
+        if masked.is_truthy()? {
+            return Err(input_error(format!(
+                "{what} is an array with masked entries; replace them first, as by filled()"
+            )));
+        }
+    }
     let array = numpy.call_method1(intern!(py, "asarray"), (value,));
     match array {
         Ok(array) => Ok(array.cast_into::<PyUntypedArray>().map_err(PyErr::from)?),
@@ -312,6 +328,18 @@ pub(crate) fn indices(what: &str, value: &Bound<'_, PyAny>) -> Result<Vec<u32>, 
     indices_of(what, &array)
 }
 
+/// One index, or a list of indices.
+pub(crate) fn one_or_more_indices(
+    what: &str,
+    value: &Bound<'_, PyAny>,
+) -> Result<Vec<u32>, Failure> {
+    let array = any_array(what, value)?;
+    if array.ndim() == 0 {
+        return indices_of(what, &array);
+    }
+    indices(what, value)
+}
+
 /// The entries of an array of integers, row by row.
 fn indices_of(what: &str, array: &Bound<'_, PyUntypedArray>) -> Result<Vec<u32>, Failure> {
     if !matches!(array.dtype().kind(), b'i' | b'u') {
@@ -339,12 +367,35 @@ fn indices_of(what: &str, array: &Bound<'_, PyUntypedArray>) -> Result<Vec<u32>,
             } else {
                 Box::new(value)
             };
+            let entry = match array.ndim() {
+                0 => what.to_owned(),
+                _ => format!("{what}: entry {place}"),
+            };
             input_error(format!(
-                "{what}: entry {place} is {shown}; indices count from 0 and are below 4294967296"
+                "{entry} is {shown}; indices count from 0 and are below 4294967296"
             ))
         })
     };
     values.iter().enumerate().map(to_index).collect()
+}
+
+/// Pairs of indices: shape (n, 2), or a list of pairs.
+pub(crate) fn index_pairs(
+    what: &str,
+    value: &Bound<'_, PyAny>,
+) -> Result<Vec<(u32, u32)>, Failure> {
+    let array = any_array(what, value)?;
+    if array.len() == 0 {
+        return Ok(Vec::new());
+    }
+    if array.ndim() != 2 || array.shape()[1] != 2 {
+        let found = described(&array);
+        return Err(input_error(format!(
+            "{what} is {found}; give n × 2 indices, as in [(12, 40), (7, 33)]"
+        )));
+    }
+    let indices = indices_of(what, &array)?;
+    Ok(indices.chunks(2).map(|pair| (pair[0], pair[1])).collect())
 }
 
 /// Polygons: an array of shape (m, corners), or a list of lists.
@@ -354,8 +405,10 @@ pub(crate) struct Polygons {
 }
 
 pub(crate) fn polygons(what: &str, value: &Bound<'_, PyAny>) -> Result<Polygons, Failure> {
-    // Lists of polygons of several sizes are no array.
-    if value.cast::<PyUntypedArray>().is_err() && value.len().is_ok_and(|count| count > 0) {
+    // Lists of polygons of several sizes are no array. What can become an array, such as a tensor or
+    // a table of pandas, is not read row by row.
+    let is_array_like = value.hasattr(intern!(value.py(), "__array__"))?;
+    if !is_array_like && value.len().is_ok_and(|count| count > 0) {
         let mut sizes = Vec::new();
         let mut uniform = true;
         for face in value.try_iter()? {
@@ -447,7 +500,7 @@ pub(crate) fn poses_array<'py>(
 ) -> Result<Bound<'py, PyArray3<f64>>, Failure> {
     let mut numbers = Vec::with_capacity(poses.len() * vertices * 3);
     for pose in poses {
-        numbers.extend(numbers_of_points(pose));
+        extend_by_points(&mut numbers, pose);
     }
     Ok(numbers
         .into_pyarray(py)

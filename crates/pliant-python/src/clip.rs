@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use numpy::{PyArray2, PyArray3};
 use pliant::io::Stored;
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -18,6 +19,8 @@ use crate::work::run;
 /// >>> clip = pliant.Clip(mesh, [mesh.positions, mesh.positions + 1], frames_per_second=2)
 /// >>> len(clip), clip.duration_secs, clip.positions_at(0.25)[0].tolist()
 /// (2, 0.5, [0.5, 0.5, 0.5])
+/// >>> clip[-1][0].tolist()
+/// [1.0, 1.0, 1.0]
 #[pyclass(frozen, module = "pliant", from_py_object)]
 #[derive(Clone)]
 pub(crate) struct Clip {
@@ -78,7 +81,8 @@ impl Clip {
         Mesh::of(self.clip.reference().clone())
     }
 
-    /// Absolute positions, (f, n, 3).
+    /// Absolute positions, (f, n, 3): a new array each time, so take it before a loop. `clip[k]` copies one
+    /// frame only.
     #[getter]
     fn frames<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyArray3<f64>>, Failure> {
         poses_array(py, self.clip.frames(), self.clip.reference().vertex_count())
@@ -119,6 +123,27 @@ impl Clip {
 
     fn __len__(&self) -> usize {
         self.clip.frames().len()
+    }
+
+    /// Absolute positions of one frame, (n, 3); negative numbers count from the end.
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        frame: isize,
+    ) -> Result<Bound<'py, PyArray2<f64>>, Failure> {
+        let frames = self.clip.frames();
+        let count = frames.len();
+        let index = if frame < 0 {
+            count.checked_sub(frame.unsigned_abs())
+        } else {
+            usize::try_from(frame).ok()
+        };
+        let Some(positions) = index.and_then(|index| frames.get(index)) else {
+            let message =
+                format!("there is no frame {frame}; the clip has {count}, counted from 0");
+            return Err(PyIndexError::new_err(message).into());
+        };
+        points_array(py, positions.to_vec())
     }
 
     /// All of it as bytes, exactly; `from_bytes` makes it again. For caches and other processes, not for

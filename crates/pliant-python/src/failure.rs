@@ -32,6 +32,36 @@ pub(crate) fn input_error(message: impl Into<String>) -> Failure {
     Failure(InputError::new_err(one_line(&message.into())))
 }
 
+/// A message of the libraries with the options of the command line as keywords of a call:
+/// `max_gap=N` for `--max-gap N`.
+pub(crate) fn with_keywords(text: &str) -> String {
+    let mut parts = text.split("--");
+    let mut result = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_name = |c: char| c.is_ascii_lowercase() || c == '-';
+        let (name, mut rest) = part.split_at(part.find(|c| !is_name(c)).unwrap_or(part.len()));
+        // Dashes in names and paths stay.
+        let begins_a_word = result.is_empty() || result.ends_with([' ', '(', '`']);
+        let is_option = begins_a_word && name.starts_with(|c: char| c.is_ascii_lowercase());
+        if !is_option {
+            result.push_str("--");
+            result.push_str(part);
+            continue;
+        }
+        match name {
+            "take-fps" => result.push_str("frames_per_second"),
+            name => result.push_str(&name.replace('-', "_")),
+        }
+        result.push('=');
+        // A value in capitals stands for what the caller gives.
+        if rest.starts_with(' ') && rest[1..].starts_with(|c: char| c.is_ascii_uppercase()) {
+            rest = &rest[1..];
+        }
+        result.push_str(rest);
+    }
+    result
+}
+
 /// The work was stopped by its caller.
 pub(crate) fn stopped() -> Failure {
     Failure(python::Stopped::new_err("stopped by the progress callback"))
@@ -66,6 +96,7 @@ fn chain(error: &dyn Error) -> String {
 }
 
 fn one_line(text: &str) -> String {
+    let text = with_keywords(text);
     let lines = text.split(['\n', '\r']).map(str::trim);
     let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
     lines.join(" ")
@@ -140,6 +171,7 @@ declined_input!(
     MeshError,
     PhysicsError,
     RigError,
+    Stopped,
     TouchError,
     TransferError,
     ViewError

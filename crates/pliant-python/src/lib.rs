@@ -41,6 +41,8 @@ fn viewer_page() -> &'static str {
 
 #[pymodule]
 mod _pliant {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use super::asset::{Asset, landmarks, load, save, specimens};
     #[pymodule_export]
@@ -108,6 +110,12 @@ mod _pliant {
     use super::view::{render, save_picture, turntable};
     #[pymodule_export]
     use super::{run_command, viewer_page};
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::work::remember_process();
+        Ok(())
+    }
 
     #[pymodule_export]
     #[expect(

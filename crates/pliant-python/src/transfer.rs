@@ -41,14 +41,7 @@ const METHODS: [(&str, CorrespondenceMethod); 4] = [
 
 /// Pairs of a source vertex and a target vertex: an array of shape (n, 2), or a list of pairs.
 pub(crate) fn marker_pairs(markers: &Bound<'_, PyAny>) -> Result<Markers, Failure> {
-    let polygons = arrays::polygons("markers", markers)?;
-    if polygons.sizes.iter().any(|size| *size != 2) {
-        return Err(input_error(
-            "markers: give pairs of a source vertex and a target vertex",
-        ));
-    }
-    let pairs = polygons.corners.chunks(2).map(|pair| (pair[0], pair[1]));
-    Ok(Markers::new(pairs.collect()))
+    Ok(Markers::new(arrays::index_pairs("markers", markers)?))
 }
 
 #[pymethods]

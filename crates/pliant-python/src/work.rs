@@ -4,14 +4,18 @@
 //! function, and asks the work to stop when that function raises or returns `False`. Work that does
 //! not stop within [`GRACE`], such as one large factorisation, ends by itself, and its result is
 //! dropped; the caller does not wait for it. A panic becomes an exception.
+//!
+//! A process that was forked has none of the threads of the libraries, so that their loops would wait
+//! forever. There, as in the workers of `multiprocessing`, work runs on one thread.
 
 use std::any::Any;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
+use pliant::linalg::parallel::alone;
 use pliant::mesh::Progress;
 use pyo3::prelude::*;
 
@@ -29,12 +33,29 @@ const WAIT: Duration = Duration::from_millis(1);
 /// Stack of a thread for long work: that of the main thread of most systems, twice.
 const STACK_BYTES: usize = 16 << 20;
 
+/// The process that imported the package.
+static PROCESS: OnceLock<u32> = OnceLock::new();
+
+/// Remembers the process that imports the package.
+pub(crate) fn remember_process() {
+    PROCESS.get_or_init(std::process::id);
+}
+
+/// Runs `work`, with threads of the libraries where this process has them.
+fn with_threads<T>(work: impl FnOnce() -> T) -> T {
+    if PROCESS.get() == Some(&std::process::id()) {
+        work()
+    } else {
+        alone(work)
+    }
+}
+
 /// Runs `work` without the interpreter's lock.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, Failure> + Send,
 ) -> Result<T, Failure> {
-    let done = py.detach(|| catch_unwind(AssertUnwindSafe(work)));
+    let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| with_threads(work))));
     done.unwrap_or_else(|panic| Err(defect(panic.as_ref())))
 }
 
@@ -60,7 +81,7 @@ pub(crate) fn run_long<T: Send + 'static>(
         .name("pliant".into())
         .stack_size(STACK_BYTES);
     let spawned = thread.spawn(move || {
-        let done = catch_unwind(AssertUnwindSafe(|| work(&watch)));
+        let done = catch_unwind(AssertUnwindSafe(|| with_threads(|| work(&watch))));
         of_worker.finish(done);
     });
     spawned.map_err(|error| input_error(format!("the system starts no thread: {error}")))?;

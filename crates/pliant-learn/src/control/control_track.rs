@@ -4,6 +4,7 @@
 //! a skeleton the markers are goals of its end effectors; an [`IkSolver`] finds the joints, and the
 //! control points are those joints that sit at them.
 
+use pliant_mesh::MeshError;
 use pliant_mesh::glam::DVec3;
 use pliant_rig::{Clip, MarkerTrack};
 use web_time::Instant;
@@ -138,11 +139,14 @@ fn largest_error(poses: &[IkPose]) -> (usize, f64) {
 /// The positions of the control points of `model` in a clip of its mesh.
 ///
 /// # Errors
-/// Positions that are not finite.
-///
-/// # Panics
-/// If the clip has fewer vertices than the model.
+/// A clip with another number of vertices than the model, and positions that are not finite.
 pub fn control_markers(model: &Model, clip: &Clip) -> Result<MarkerTrack, pliant_rig::RigError> {
+    MeshError::require_count(
+        "the vertices of the clip",
+        clip.reference().vertex_count(),
+        model.examples().reference().vertex_count(),
+    )?;
+
     let control = model.control();
     let names = control.vertices().iter().map(u32::to_string).collect();
     let mut frames = Vec::with_capacity(clip.frames().len());

@@ -178,7 +178,7 @@ pub fn shown_mesh(model: &Model, with_detail: bool) -> &Mesh {
     }
 }
 
-fn driver<'a>(model: &'a Model, options: &DriveOptions) -> Result<Driver<'a>, LearnError> {
+fn driver(model: &Model, options: &DriveOptions) -> Result<Driver, LearnError> {
     let driver = match options.hold {
         Some(hold) => model.driver_with(hold)?,
         None => model.driver(),

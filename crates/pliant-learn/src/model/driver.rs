@@ -9,10 +9,11 @@ use super::trained_model::Model;
 use crate::methods::{Poisson, Predictor, ResidualCorrection};
 use crate::{DetailLayer, DetailWeights, LearnError};
 
-/// A model with a factored system, ready for many poses.
-#[derive(Debug)]
-pub struct Driver<'a> {
-    model: &'a Model,
+/// A model with a factored system, ready for many poses. It shares the model's data, and may outlive
+/// the model that made it.
+#[derive(Debug, Clone)]
+pub struct Driver {
+    model: Model,
     predictor: Arc<dyn Predictor>,
     poisson: Arc<Poisson>,
     correction: Option<Arc<ResidualCorrection>>,
@@ -35,19 +36,16 @@ struct DetailInput<'a> {
     base: Vec<DVec3>,
 }
 
-impl<'a> Driver<'a> {
-    pub(super) fn new(
-        model: &'a Model,
-        predictor: Arc<dyn Predictor>,
-        poisson: Arc<Poisson>,
-    ) -> Self {
+impl Driver {
+    pub(super) fn new(model: Model, predictor: Arc<dyn Predictor>, poisson: Arc<Poisson>) -> Self {
+        let exact = model.options.exact();
         let driver = Self {
             model,
             predictor,
             poisson,
             correction: None,
         };
-        if model.options.exact() {
+        if exact {
             driver.with_exact_examples()
         } else {
             driver
@@ -58,7 +56,7 @@ impl<'a> Driver<'a> {
     /// one pose per example, once.
     #[must_use]
     pub fn with_exact_examples(self) -> Self {
-        let model = self.model;
+        let model = &self.model;
         let compute = || {
             let examples = model.data.all_examples();
             Arc::new(ResidualCorrection::new(
@@ -72,7 +70,7 @@ impl<'a> Driver<'a> {
         // The model keeps the correction for its own constraint only.
         let as_trained = Arc::ptr_eq(&self.poisson, &model.poisson);
         let correction = if as_trained {
-            model.correction.get_or_init(compute).clone()
+            model.cached.correction.get_or_init(compute).clone()
         } else {
             compute()
         };
@@ -90,9 +88,10 @@ impl<'a> Driver<'a> {
     /// As [`pose`](Self::pose).
     pub fn confidence(&self, control: &[DVec3]) -> Result<Option<Confidence>, LearnError> {
         self.check(control)?;
-        let model = self.model;
+        let model = &self.model;
         let predictor = &*model.predictor;
         let calibration = model
+            .cached
             .calibration
             .get_or_init(|| Calibration::of(&model.data, predictor, &model.poisson));
 

@@ -45,6 +45,22 @@ fn a_rigid_motion_of_all_control_points_moves_the_result_rigidly() {
 }
 
 #[test]
+fn a_driver_outlives_its_model_and_gives_the_same_poses() {
+    let goals = bar_control().at(&bent(0.4, 0.4));
+    for exact in [false, true] {
+        let options = LearnOptions::default().with_exact(exact);
+        let model = Model::train(bar_examples(), bar_control(), &options, &()).unwrap();
+        let expected = model.drive(&goals).unwrap();
+        let driver = model.driver();
+        drop(model);
+
+        let given = goals.clone();
+        let moved = std::thread::spawn(move || driver.pose(&given).unwrap());
+        assert_eq!(moved.join().unwrap(), expected);
+    }
+}
+
+#[test]
 fn the_control_points_of_an_example_reproduce_the_example() {
     let model = trained(Method::Auto);
     assert!(model.fit_error() < 0.005, "{}", model.fit_error());

@@ -27,19 +27,24 @@ const STAGE: &str = "learning";
 /// Begin and end of the selection as parts of a training: it takes most of the time.
 const SELECTION: (f64, f64) = (0.3, 0.9);
 
-/// A method trained on examples.
-#[derive(Debug)]
+/// A method trained on examples. Clones share what is large.
+#[derive(Debug, Clone)]
 pub struct Model {
-    pub(super) data: TrainingData,
+    pub(super) data: Arc<TrainingData>,
     pub(super) options: LearnOptions,
     pub(super) predictor: Arc<dyn Predictor>,
     pub(super) chosen: Option<LocalSettings>,
     pub(super) poisson: Arc<Poisson>,
-    pub(super) detail: Option<DetailLayer>,
-    /// The following are computed at their first use.
+    pub(super) detail: Option<Arc<DetailLayer>>,
+    pub(super) cached: Arc<Cached>,
+}
+
+/// What is computed at its first use, once for all clones of a model.
+#[derive(Debug, Default)]
+pub(super) struct Cached {
     pub(super) correction: OnceLock<Arc<ResidualCorrection>>,
     pub(super) calibration: OnceLock<Option<Calibration>>,
-    pub(super) spread: OnceLock<f64>,
+    spread: OnceLock<f64>,
 }
 
 /// A control point that a pose does not reach.
@@ -173,21 +178,19 @@ impl Model {
         details: Details,
         options: &DetailOptions,
     ) -> Result<Self, LearnError> {
-        self.detail = Some(DetailLayer::train(&self.data, details, options)?);
+        self.detail = Some(Arc::new(DetailLayer::train(&self.data, details, options)?));
         Ok(self)
     }
 
     fn of(trainer: Trainer, predictor: Box<dyn Predictor>, chosen: Option<LocalSettings>) -> Self {
         Self {
-            data: trainer.data,
+            data: Arc::new(trainer.data),
             options: trainer.options,
             predictor: Arc::from(predictor),
             chosen,
             poisson: Arc::new(trainer.poisson),
             detail: None,
-            correction: OnceLock::new(),
-            calibration: OnceLock::new(),
-            spread: OnceLock::new(),
+            cached: Arc::default(),
         }
     }
 
@@ -238,7 +241,7 @@ impl Model {
     /// The detail layer, if the model has one.
     #[must_use]
     pub fn detail(&self) -> Option<&DetailLayer> {
-        self.detail.as_ref()
+        self.detail.as_deref()
     }
 
     /// The detailed mesh in its reference pose; `None` without a detail layer.
@@ -252,22 +255,22 @@ impl Model {
 
     /// A driver with the constraint of the training.
     #[must_use]
-    pub fn driver(&self) -> Driver<'_> {
-        Driver::new(self, self.predictor.clone(), self.poisson.clone())
+    pub fn driver(&self) -> Driver {
+        Driver::new(self.clone(), self.predictor.clone(), self.poisson.clone())
     }
 
     /// A driver with another constraint on the control points; factors a system once.
     ///
     /// # Errors
     /// A `β` that is not a number above zero.
-    pub fn driver_with(&self, constraint: ControlConstraint) -> Result<Driver<'_>, LearnError> {
+    pub fn driver_with(&self, constraint: ControlConstraint) -> Result<Driver, LearnError> {
         let data = &self.data;
         let poisson = Poisson::factor(data.examples.reference(), &data.control, constraint)?;
         let predictor = match self.predictor.with_constraint(data, constraint)? {
             Some(predictor) => Arc::from(predictor),
             None => self.predictor.clone(),
         };
-        Ok(Driver::new(self, predictor, Arc::new(poisson)))
+        Ok(Driver::new(self.clone(), predictor, Arc::new(poisson)))
     }
 
     /// The shape distance of `control` from the nearest example, relative to the largest distance
@@ -292,7 +295,7 @@ impl Model {
 
         // Identical examples have a spread of zero. Differences below a thousandth of a per cent
         // of the size are rounding.
-        let spread = *self.spread.get_or_init(|| spread(&points));
+        let spread = *self.cached.spread.get_or_init(|| spread(&points));
         let least = 1e-5 * self.data.examples.longest_side();
         nearest / spread.max(least).max(f64::MIN_POSITIVE)
     }

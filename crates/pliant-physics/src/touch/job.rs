@@ -179,6 +179,14 @@ pub enum TouchError {
         /// Counted from 0.
         frame: usize,
     },
+    /// A frame that the touch does not have.
+    #[error("the touch has {frames} frames, so there is no frame {frame}; frames count from 0")]
+    NoSuchFrame {
+        /// The requested frame.
+        frame: usize,
+        /// How many there are.
+        frames: usize,
+    },
     /// The caller stopped the work.
     #[error("stopped; nothing was written")]
     Stopped(#[from] Stopped),
@@ -306,18 +314,20 @@ impl TouchJob {
     /// The displacement of a frame from the animated shape, as a target.
     ///
     /// # Errors
-    /// [`TouchError::EmptyTarget`] if no vertex is displaced.
-    ///
-    /// # Panics
-    /// If the clip, which must be the result of this job, has no such frame.
+    /// [`TouchError::EmptyTarget`] if no vertex is displaced, [`TouchError::NoSuchFrame`] if the clip
+    /// has no such frame.
     pub fn target(
         &self,
         clip: &TouchedClip,
         frame: usize,
         name: &str,
     ) -> Result<Target, TouchError> {
+        let touched = clip.frames.get(frame).ok_or(TouchError::NoSuchFrame {
+            frame,
+            frames: clip.frames.len(),
+        })?;
         let shape = self.shape(frame);
-        let displacements = clip.frames[frame]
+        let displacements = touched
             .iter()
             .zip(shape.iter())
             .map(|(touched, animated)| (*touched - *animated).as_vec3());
@@ -612,6 +622,10 @@ mod tests {
         assert!(matches!(
             job.target(&clip, 0, "none"),
             Err(TouchError::EmptyTarget { frame: 0 })
+        ));
+        assert!(matches!(
+            job.target(&clip, clip.frames.len(), "none"),
+            Err(TouchError::NoSuchFrame { .. })
         ));
     }
 

@@ -24,10 +24,7 @@ pub(crate) struct HeatGeodesics {
 
 /// A vertex, or a list of vertices.
 fn sources(sources: &Bound<'_, PyAny>) -> Result<Vec<SurfacePoint>, Failure> {
-    let vertices = match sources.extract::<u32>() {
-        Ok(vertex) => vec![vertex],
-        Err(_) => arrays::indices("sources", sources)?,
-    };
+    let vertices = arrays::one_or_more_indices("sources", sources)?;
     Ok(vertices.into_iter().map(SurfacePoint::Vertex).collect())
 }
 
@@ -96,30 +93,36 @@ impl ExactGeodesics {
 
     /// The distance of each vertex, (n,), from a vertex or the nearest of several; infinity on
     /// components without a source.
+    #[pyo3(signature = (sources, *, progress=None))]
     fn distances<'py>(
         &self,
         py: Python<'py>,
         sources: &Bound<'py, PyAny>,
+        progress: Option<Bound<'py, PyAny>>,
     ) -> Result<Bound<'py, PyArray1<f64>>, Failure> {
         let sources = self::sources(sources)?;
         let exact = Arc::clone(&self.exact);
-        let distances = run_long(py, None, move |watch| {
-            Ok(watch.lock(&exact)?.distances(&sources)?)
+        let distances = run_long(py, progress, move |watch| {
+            let mut exact = watch.lock(&exact)?;
+            Ok(exact.distances_with_progress(&sources, watch)?)
         })?;
         Ok(distances.into_pyarray(py))
     }
 
     /// Vertices within `radius` of the sources, ascending, and their distances.
+    #[pyo3(signature = (sources, radius, *, progress=None))]
     fn disc<'py>(
         &self,
         py: Python<'py>,
         sources: &Bound<'py, PyAny>,
         radius: f64,
+        progress: Option<Bound<'py, PyAny>>,
     ) -> Result<Disc<'py>, Failure> {
         let sources = self::sources(sources)?;
         let exact = Arc::clone(&self.exact);
-        let disc = run_long(py, None, move |watch| {
-            Ok(watch.lock(&exact)?.disc(&sources, radius)?)
+        let disc = run_long(py, progress, move |watch| {
+            let mut exact = watch.lock(&exact)?;
+            Ok(exact.disc_with_progress(&sources, radius, watch)?)
         })?;
         Ok((
             index_array(py, disc.vertices),

@@ -40,9 +40,10 @@ impl SparseMatrix {
             return Ok(matrix.get().clone());
         }
         if !matrix.hasattr("tocsr")? {
-            return Err(input_error(
-                "the matrix is no SparseMatrix and no sparse matrix of scipy",
-            ));
+            let kind = matrix.get_type().qualname()?;
+            return Err(input_error(format!(
+                "the matrix is a {kind}; give a SparseMatrix or a sparse matrix of scipy, as scipy.sparse.csr_array makes it"
+            )));
         }
         let rows = matrix.call_method0("tocsr")?;
         // Ascending columns, each once; the caller's own matrix stays as it is.

@@ -13,7 +13,7 @@ use super::Mesh;
 use crate::arrays::{self, index_array, points_array};
 use crate::failure::{Failure, input_error};
 use crate::report::choice;
-use crate::work::{run, run_unwatched};
+use crate::work::{run, run_long, run_unwatched};
 
 /// Loop subdivision, computed once for a mesh and applied to any pose.
 ///
@@ -111,7 +111,11 @@ impl Decimation {
     /// Collapses edges until so many vertices or triangles are left. `poses` are kept as well as the
     /// mesh itself.
     #[new]
-    #[pyo3(signature = (mesh, *, vertices=None, triangles=None, placement="optimal", poses=None, kept=None))]
+    #[pyo3(signature = (mesh, *, vertices=None, triangles=None, placement="optimal", poses=None, kept=None, progress=None))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "options are keywords of one call"
+    )]
     fn new(
         py: Python<'_>,
         mesh: &Mesh,
@@ -120,6 +124,7 @@ impl Decimation {
         placement: &str,
         poses: Option<&Bound<'_, PyAny>>,
         kept: Option<&Bound<'_, PyAny>>,
+        progress: Option<Bound<'_, PyAny>>,
     ) -> Result<Self, Failure> {
         let budget = match (vertices, triangles) {
             (Some(vertices), None) => DecimationBudget::Vertices(vertices),
@@ -142,7 +147,9 @@ impl Decimation {
             options = options.with_kept(arrays::indices("kept", kept)?);
         }
         let mesh = Arc::clone(&mesh.mesh);
-        let decimation = run_unwatched(py, move || Ok(mesh.decimated(budget, &options)?))?;
+        let decimation = run_long(py, progress, move |progress| {
+            Ok(mesh.decimated_with_progress(budget, &options, progress)?)
+        })?;
         Ok(Self { decimation })
     }
 

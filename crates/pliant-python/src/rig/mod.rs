@@ -21,10 +21,12 @@ use std::sync::{Arc, OnceLock};
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use pliant::io::Stored;
+use pliant::mesh::Progress;
+use pliant::mesh::glam::DVec3;
 use pliant::rig::{
-    Evaluator, Limits, MirrorPlane, RigSettings, Side, SideStyle, SliderPairs, SplitOptions,
-    Target, VertexMirror, Vocabulary, match_names, mirror_rig, split_rig, splittable_targets,
-    symmetric_rig,
+    Evaluator, Limits, MirrorPlane, RigError, RigSettings, Side, SideStyle, SliderPairs,
+    SplitOptions, Target, VertexMirror, Vocabulary, match_names, mirror_rig, split_rig,
+    splittable_targets, symmetric_rig,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
@@ -33,7 +35,7 @@ use crate::arrays::{self, points_array};
 use crate::failure::{Failure, input_error};
 use crate::mesh::{Mesh, mesh_from_arrays};
 use crate::report::{choice, from_python};
-use crate::work::{run, run_unwatched};
+use crate::work::{run, run_long, run_unwatched};
 use poser::Poser;
 
 /// A neutral mesh and the targets that move it: positions (n, 3), faces, deltas (s, n, 3), names.
@@ -63,12 +65,35 @@ impl Rig {
         if let Ok(by_name) = weights.cast::<PyDict>() {
             let mut all = vec![0.0; count];
             for (name, weight) in by_name {
-                let name: String = name.extract()?;
-                all[self.rig.slider_named(&name)?.index()] = weight.extract()?;
+                let Ok(name) = name.extract::<String>() else {
+                    return Err(input_error(format!(
+                        "weights has the key {}; keys are names of sliders",
+                        name.repr()?
+                    )));
+                };
+                let slider = self.rig.slider_named(&name)?;
+                let kind = weight.get_type().qualname()?;
+                all[slider.index()] = weight.extract().map_err(|_| {
+                    input_error(format!("the weight of '{name}' is a {kind}; give a number"))
+                })?;
             }
+            self.require_numbers(&all)?;
             return Ok(all);
         }
-        arrays::numbers_for("weights", weights, count, "sliders")
+        let all = arrays::numbers_for("weights", weights, count, "sliders")?;
+        self.require_numbers(&all)?;
+        Ok(all)
+    }
+
+    /// Declines weights that are NaN or infinite.
+    fn require_numbers(&self, weights: &[f64]) -> Result<(), Failure> {
+        match weights.iter().position(|weight| !weight.is_finite()) {
+            Some(slider) => Err(RigError::BadWeight {
+                name: self.rig.targets()[slider].name.clone(),
+            }
+            .into()),
+            None => Ok(()),
+        }
     }
 
     /// Sliders as names or numbers.
@@ -92,24 +117,15 @@ impl Rig {
         Ok(found)
     }
 
-    fn evaluate_rows(
-        &self,
-        py: Python<'_>,
-        rows: &[Vec<f64>],
-    ) -> Result<Vec<Vec<pliant::mesh::glam::DVec3>>, Failure> {
-        run(py, || {
-            let evaluator = self
-                .evaluator
-                .get_or_init(|| Evaluator::new(self.rig.neutral(), self.rig.shapes()));
-            let activation = self.rig.activation();
-            let vertices = self.rig.neutral().vertex_count();
-            let poses = rows.iter().map(|weights| {
-                let mut positions = vec![Default::default(); vertices];
-                evaluator.positions_into(&activation.coefficients(weights), &mut positions);
-                positions
-            });
-            Ok(poses.collect())
-        })
+    /// The positions at weights, one for each slider.
+    pub(crate) fn positions_at(&self, weights: &[f64]) -> Vec<DVec3> {
+        let evaluator = self
+            .evaluator
+            .get_or_init(|| Evaluator::new(self.rig.neutral(), self.rig.shapes()));
+        let coefficients = self.rig.activation().coefficients(weights);
+        let mut positions = vec![DVec3::ZERO; self.rig.neutral().vertex_count()];
+        evaluator.positions_into(&coefficients, &mut positions);
+        positions
     }
 }
 
@@ -143,7 +159,9 @@ impl Rig {
             let targets = named
                 .map(|(name, deltas)| Target::from_dense(name, deltas))
                 .collect();
-            Ok(pliant::rig::Rig::new(neutral, targets)?)
+            let rig = pliant::rig::Rig::new(neutral, targets)?;
+            rig.require_finite()?;
+            Ok(rig)
         })?;
         let rig = Self::of(rig);
         match limits {
@@ -299,12 +317,24 @@ impl Rig {
                     self.rig.sliders().len()
                 )));
             }
-            let poses = self.evaluate_rows(py, &rows)?;
+            for row in &rows {
+                self.require_numbers(row)?;
+            }
+            let rig = self.clone();
+            let poses = run_long(py, None, move |watch| {
+                let count = rows.len();
+                let mut poses = Vec::with_capacity(count);
+                for (k, weights) in rows.iter().enumerate() {
+                    watch.proceed("evaluating", k as f64 / count as f64)?;
+                    poses.push(rig.positions_at(weights));
+                }
+                Ok(poses)
+            })?;
             return Ok(arrays::poses_array(py, &poses, vertices)?.into_any());
         }
         let weights = self.weights(weights)?;
-        let mut poses = self.evaluate_rows(py, &[weights])?;
-        Ok(points_array(py, poses.pop().unwrap_or_default())?.into_any())
+        let positions = run(py, || Ok(self.positions_at(&weights)))?;
+        Ok(points_array(py, positions)?.into_any())
     }
 
     /// The rig with every target mirrored to the other side.

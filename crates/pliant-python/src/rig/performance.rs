@@ -15,7 +15,7 @@ use pyo3::types::PyDict;
 use super::Rig;
 use crate::arrays::{self, locator};
 use crate::asset::Asset;
-use crate::failure::{Failure, input_error};
+use crate::failure::{Failure, input_error, with_keywords};
 use crate::report::{choice, from_python, to_python};
 use crate::transfer::marker_pairs;
 use crate::work::{run, run_long, run_unwatched};
@@ -198,7 +198,8 @@ impl Performance {
     /// What was guessed when the file was read, one sentence each.
     #[getter]
     fn notes(&self) -> Vec<String> {
-        self.performance.notes.clone()
+        let notes = self.performance.notes.iter();
+        notes.map(|note| with_keywords(note)).collect()
     }
 
     /// Without gaps, spikes, noise and jitter of holds; nothing is delayed, and closed lids and lips stay closed.

@@ -357,10 +357,8 @@ impl Pose {
 
     /// The positions of the pose, (n, 3).
     fn positions<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyArray2<f64>>, Failure> {
-        let mut poses = self
-            .rig
-            .evaluate_rows(py, std::slice::from_ref(&self.pose.weights))?;
-        points_array(py, poses.pop().unwrap_or_default())
+        let positions = run(py, || Ok(self.rig.positions_at(&self.pose.weights)))?;
+        points_array(py, positions)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> Result<(Bound<'py, PyAny>, PoseState), Failure> {

@@ -18,6 +18,7 @@
 //!
 //! [`Skin::vertex_motions`]: super::Skin::vertex_motions
 
+use pliant_mesh::MeshError;
 use pliant_mesh::glam::{DAffine3, DMat3, DVec3, Vec3};
 
 use super::{Combination, Rig, Target};
@@ -30,11 +31,11 @@ const LEAST_VOLUME: f64 = 1e-9;
 impl Rig {
     /// The same sliders on a rig whose vertex `v` is, at all weights, where `motions[v]` brings it.
     ///
-    /// # Panics
-    /// If there is not one motion for each vertex.
+    /// # Errors
+    /// Without one motion for each vertex.
     pub fn moved_by(&self, motions: &[DAffine3]) -> Result<Self, RigError> {
         let neutral = self.neutral().positions();
-        assert_eq!(motions.len(), neutral.len(), "one motion for each vertex");
+        MeshError::require_count("the list of motions", motions.len(), neutral.len())?;
 
         let positions = neutral.iter().zip(motions);
         let positions = positions.map(|(&p, motion)| motion.transform_point3(p));
@@ -156,6 +157,13 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn another_number_of_motions_than_vertices_is_declined() {
+        let (rig, _) = skinned();
+        let error = rig.moved_by(&[DAffine3::IDENTITY]).unwrap_err();
+        assert!(error.to_string().contains("1 entries where 4 are needed"));
     }
 
     #[test]

@@ -11,8 +11,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use pliant_mesh::Mesh;
 use pliant_mesh::glam::DVec3;
+use pliant_mesh::{Mesh, MeshError};
 
 use super::target::{Shape, add_scaled, sort_shape};
 use super::{Activation, Combination, Driver, Slider, SliderGroup, SliderId, Target};
@@ -110,14 +110,18 @@ impl Rig {
     /// A target that is the source of several passes its settings and groups to all of them.
     /// Combinations and exclusive pairs stay if each of their sliders is the source of exactly one.
     ///
-    /// # Panics
-    /// If there is not one source for each target, or if the rig does not have a source.
+    /// # Errors
+    /// Without one source for each target, and with a source that the rig does not have.
     pub fn with_targets_from(
         &self,
         targets: Vec<Target>,
         sources: &[Option<usize>],
     ) -> Result<Self, RigError> {
-        assert_eq!(targets.len(), sources.len(), "one source for each target");
+        MeshError::require_count("the list of sources", sources.len(), targets.len())?;
+        for source in sources.iter().flatten() {
+            self.require_slider(*source)?;
+        }
+
         let mut sliders = Vec::with_capacity(sources.len());
         let mut results: Vec<Vec<SliderId>> = vec![Vec::new(); self.targets.len()];
         for (new, source) in sources.iter().enumerate() {
@@ -594,6 +598,21 @@ mod tests {
             2,
             "combinations of a split slider are not kept"
         );
+
+        let one = || vec![a.clone()];
+        let too_many = rig.with_targets_from(one(), &[Some(0), None]);
+        assert!(matches!(
+            too_many,
+            Err(RigError::Mesh(MeshError::Count {
+                found: 2,
+                expected: 1,
+                ..
+            }))
+        ));
+        assert!(matches!(
+            rig.with_targets_from(one(), &[Some(99)]),
+            Err(RigError::NoSuchSlider { .. })
+        ));
     }
 
     #[test]

@@ -233,23 +233,19 @@ impl ResidualLayer {
     /// Residuals of zero give displacements of zero, to the bit.
     ///
     /// # Errors
-    /// [`MeshError::Count`] if there is not one residual per pin, [`RigError::NotFinite`] if one is
-    /// NaN or infinite.
-    ///
-    /// # Panics
-    /// If `displacement` does not have one entry per vertex that may move.
+    /// [`MeshError::Count`] if there is not one residual per pin, or not one displacement per vertex
+    /// that may move; [`RigError::NotFinite`] if a residual is NaN or infinite.
     pub fn solve(
         &self,
         residuals: &[DVec3],
         displacement: &mut [DVec3],
     ) -> Result<ResidualReport, RigError> {
-        assert_eq!(
+        self.check(residuals)?;
+        MeshError::require_count(
+            "the list of displacements",
             displacement.len(),
             self.vertices.len(),
-            "one displacement per vertex that may move"
-        );
-
-        self.check(residuals)?;
+        )?;
 
         let longest = residuals.iter().map(|r| r.length()).fold(0.0, f64::max);
 
@@ -268,14 +264,7 @@ impl ResidualLayer {
     }
 
     fn check(&self, residuals: &[DVec3]) -> Result<(), RigError> {
-        if residuals.len() != self.pins.len() {
-            return Err(MeshError::Count {
-                what: "the list of residuals",
-                found: residuals.len(),
-                expected: self.pins.len(),
-            }
-            .into());
-        }
+        MeshError::require_count("the list of residuals", residuals.len(), self.pins.len())?;
 
         match residuals.iter().position(|r| !r.is_finite()) {
             Some(k) => Err(RigError::NotFinite {

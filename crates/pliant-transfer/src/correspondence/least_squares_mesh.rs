@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use pliant_linalg::{SolveWorkspace, SparseMatrix, SpdSolver, Symbolic};
 use pliant_mesh::glam::DVec3;
-use pliant_mesh::{Mesh, mean_value_laplacian};
+use pliant_mesh::{Mesh, MeshError, mean_value_laplacian};
 
 use crate::TransferError;
 
@@ -41,20 +41,18 @@ const POSITION_WEIGHT: f64 = 1.0;
 /// `positions` has one position per vertex, which matters only on components without a marker.
 ///
 /// # Errors
-/// If a position is not finite or a marker names no vertex.
-///
-/// # Panics
-/// If `positions` has another length than the mesh has vertices.
+/// If a position is not finite, a marker names no vertex, or `positions` has another length than
+/// the mesh has vertices.
 pub fn least_squares_mesh(
     mesh: &Mesh,
     markers: &[(u32, DVec3)],
     positions: &[DVec3],
 ) -> Result<Vec<DVec3>, TransferError> {
-    assert_eq!(
+    MeshError::require_count(
+        "the list of positions",
         positions.len(),
         mesh.vertex_count(),
-        "one position per vertex"
-    );
+    )?;
     let laplacian = normalized(mean_value_laplacian(mesh)?);
 
     let mut weights = vec![0.0; mesh.vertex_count()];
@@ -210,6 +208,7 @@ mod tests {
 
         assert!(center(&warped[part.clone()]).distance(center(&places[part])) < 1e-9);
         assert_eq!(warped[n as usize + 3], places[n as usize + 3]);
+        assert!(least_squares_mesh(&mesh, &[], &places[1..]).is_err());
     }
 
     #[test]

@@ -46,16 +46,15 @@ impl LabelledVertices<'_> {
     /// Draws the picture.
     ///
     /// # Errors
-    /// A mesh without faces, or with positions that are not finite.
-    ///
-    /// # Panics
-    /// If there is not one label and one flag for each vertex.
+    /// A mesh without faces or with positions that are not finite, vertices that it does not have, and
+    /// lists without one label and one flag for each vertex.
     pub fn draw(&self) -> Result<Image, VertexPictureError> {
-        assert!(
-            self.labels.len() == self.vertices.len()
-                && self.emphasised.len() == self.vertices.len(),
-            "one label and one flag for each vertex"
-        );
+        let count = self.vertices.len();
+        MeshError::require_count("the list of labels", self.labels.len(), count)?;
+        MeshError::require_count("the list of flags", self.emphasised.len(), count)?;
+        for &vertex in self.vertices {
+            self.mesh.require_vertex(vertex as usize)?;
+        }
 
         let mut scene = Look::default().scene(self.mesh);
         let camera = scene.camera(self.view, self.size);

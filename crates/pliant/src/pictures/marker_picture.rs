@@ -11,25 +11,17 @@ use pliant_view::{ContactSheet, Image, View};
 use super::{LabelledVertices, VertexPictureError};
 
 const SIZE: [usize; 2] = [760, 620];
+
 /// Draws `markers` on both meshes, the `emphasised` larger than the others.
 ///
 /// # Errors
-/// A mesh without faces, or with positions that are not finite.
-///
-/// # Panics
-/// If there is no flag for each marker.
+/// As [`LabelledVertices::draw`].
 pub fn marker_picture(
     source: &Mesh,
     target: &Mesh,
     markers: &Markers,
     emphasised: &[bool],
 ) -> Result<Image, VertexPictureError> {
-    assert_eq!(
-        markers.pairs().len(),
-        emphasised.len(),
-        "one flag for each marker"
-    );
-
     let mut sheet = ContactSheet::new("", 2);
     let (sources, targets): (Vec<u32>, Vec<u32>) = markers.pairs().iter().copied().unzip();
     let mut labels = Vec::new();
@@ -113,5 +105,8 @@ mod tests {
         let large = changed(&draw(&one, &[true]));
 
         assert!(0 < small && small < large, "{small} {large}");
+        assert!(marker_picture(&ball, &ball, &one, &[]).is_err());
+        let beyond = Markers::new(vec![(0, u32::MAX)]);
+        assert!(marker_picture(&ball, &ball, &beyond, &[true]).is_err());
     }
 }

@@ -43,7 +43,7 @@ use std::sync::Arc;
 use propagation::{Arrival, Sweep, Wavefront};
 use unfolding::{Unfolding, following, preceding};
 
-use crate::{Mesh, MeshError, SurfacePoint, Topology, TrianglePoint};
+use crate::{Mesh, MeshError, Progress, SurfacePoint, Topology, TrianglePoint};
 
 /// Vertices within a distance of the sources.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -98,6 +98,19 @@ impl ExactGeodesics {
 
     /// All vertices no farther than `radius` from the nearest source, which may be infinite.
     pub fn disc(&mut self, sources: &[SurfacePoint], radius: f64) -> Result<Disc, MeshError> {
+        self.disc_with_progress(sources, radius, &())
+    }
+
+    /// As [`disc`](Self::disc), with progress.
+    ///
+    /// # Errors
+    /// As [`disc`](Self::disc), and [`MeshError::Stopped`] if `progress` asks for it.
+    pub fn disc_with_progress(
+        &mut self,
+        sources: &[SurfacePoint],
+        radius: f64,
+        progress: &dyn Progress,
+    ) -> Result<Disc, MeshError> {
         if radius.is_nan() || radius < 0.0 {
             return Err(MeshError::BadNumber {
                 what: "the radius",
@@ -106,7 +119,7 @@ impl ExactGeodesics {
             });
         }
 
-        self.sweep(sources, radius)?;
+        self.sweep(sources, radius, progress)?;
 
         // The sweep may pass the radius by rounding, so that each distance is compared again.
         let mut vertices: Vec<u32> = self
@@ -129,7 +142,19 @@ impl ExactGeodesics {
 
     /// The distance of every vertex from the nearest source; infinite where no path leads.
     pub fn distances(&mut self, sources: &[SurfacePoint]) -> Result<Vec<f64>, MeshError> {
-        self.sweep(sources, f64::INFINITY)?;
+        self.distances_with_progress(sources, &())
+    }
+
+    /// As [`distances`](Self::distances), with progress.
+    ///
+    /// # Errors
+    /// As [`distances`](Self::distances), and [`MeshError::Stopped`] if `progress` asks for it.
+    pub fn distances_with_progress(
+        &mut self,
+        sources: &[SurfacePoint],
+        progress: &dyn Progress,
+    ) -> Result<Vec<f64>, MeshError> {
+        self.sweep(sources, f64::INFINITY, progress)?;
         let distances = (0..self.mesh.vertex_count() as u32)
             .map(|v| self.front.distance(v))
             .collect();
@@ -137,7 +162,12 @@ impl ExactGeodesics {
         Ok(distances)
     }
 
-    fn sweep(&mut self, sources: &[SurfacePoint], radius: f64) -> Result<(), MeshError> {
+    fn sweep(
+        &mut self,
+        sources: &[SurfacePoint],
+        radius: f64,
+        progress: &dyn Progress,
+    ) -> Result<(), MeshError> {
         if sources.is_empty() {
             return Err(MeshError::NoSource);
         }
@@ -168,12 +198,15 @@ impl ExactGeodesics {
         }
 
         // An aborted sweep leaves windows in the queue; they must not reach the next query.
-        if sweep.run() {
-            return Ok(());
-        }
-        let reached = self.front.reached().len();
+        let error = match sweep.run(progress) {
+            Ok(true) => return Ok(()),
+            Ok(false) => MeshError::CoincidentSheets {
+                reached: self.front.reached().len(),
+            },
+            Err(stopped) => stopped.into(),
+        };
         self.front.abandon();
-        Err(MeshError::CoincidentSheets { reached })
+        Err(error)
     }
 }
 

@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use super::bucket_queue::BucketQueue;
 use super::unfolding::{Bend, Unfolding, following, preceding};
 use super::window::{Beam, TIE, length};
-use crate::Topology;
+use crate::{Progress, Stopped, Topology};
 
 /// Windows narrower than this part of their edge are rounding, not light.
 const NARROW: f64 = 1e-14;
@@ -120,15 +120,23 @@ pub(super) struct Sweep<'a> {
 const MIN_EVENT_LIMIT: usize = 1_000_000;
 const EVENTS_PER_VERTEX: usize = 10_000;
 
+/// Events between two reports of progress. *Chosen*: about a millisecond.
+const EVENTS_PER_REPORT: usize = 4096;
+
 impl Sweep<'_> {
     /// Takes windows and vertices in the order of their distance until none is left; `false` where
     /// their number exceeds the limit, as on coincident surfaces.
-    pub(super) fn run(&mut self) -> bool {
+    pub(super) fn run(&mut self, progress: &dyn Progress) -> Result<bool, Stopped> {
+        let vertices = self.front.distances.len();
         let mut events = 0;
         while let Some(event) = self.front.queue.pop() {
+            if events % EVENTS_PER_REPORT == 0 {
+                let reached = self.front.reached.len();
+                progress.proceed("measuring distances", reached as f64 / vertices as f64)?;
+            }
             events += 1;
             if events > MIN_EVENT_LIMIT + EVENTS_PER_VERTEX * self.front.reached.len() {
-                return false;
+                return Ok(false);
             }
 
             match event {
@@ -141,7 +149,7 @@ impl Sweep<'_> {
             }
         }
 
-        true
+        Ok(true)
     }
 
     /// Gives `vertex`, the apex of the triangle into which `arrival` leads, a distance if it is

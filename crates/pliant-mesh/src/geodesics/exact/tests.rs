@@ -3,7 +3,9 @@ use std::f64::consts::{PI, TAU};
 use glam::{DMat3, DVec2, DVec3};
 
 use super::*;
+use crate::Stopped;
 use crate::shapes::{bumpy_sheet, flat_sheet, icosphere};
+use crate::test_progress::StopAt;
 
 fn vertex(v: u32) -> [SurfacePoint; 1] {
     [SurfacePoint::Vertex(v)]
@@ -818,6 +820,19 @@ fn on_the_bunny_the_largest_distance_equals_that_of_other_libraries() {
     // gdist 2.1.0 and pygeodesic both print this number (benches/peers/exact_geodesic_peers.py).
     let peers = 0.159_585_544_500_944;
     assert!((farthest - peers).abs() < 1e-12 * peers, "{farthest}");
+}
+
+#[test]
+fn a_stopped_query_says_so_and_the_next_one_works() {
+    let mesh = bumpy_sheet(40, 0.1);
+    let mut exact = ExactGeodesics::new(&mesh).unwrap();
+    let expected = exact.distances(&vertex(0)).unwrap();
+
+    let limit = StopAt::share(0.5);
+    let stopped = exact.distances_with_progress(&vertex(0), &limit);
+    assert_eq!(stopped.unwrap_err(), MeshError::Stopped(Stopped));
+    assert!(limit.calls() > 1, "it reports while it works");
+    assert_eq!(exact.distances(&vertex(0)).unwrap(), expected);
 }
 
 #[test]

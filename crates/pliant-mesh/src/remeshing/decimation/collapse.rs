@@ -9,7 +9,7 @@ use pliant_linalg::parallel;
 use super::quadric::Quadric;
 use super::{DecimationBudget, DecimationOptions, VertexPlacement};
 use crate::surface::measure::distinct_corners;
-use crate::{Mesh, Topology};
+use crate::{Mesh, Progress, Stopped, Topology};
 
 /// Weight of the plane that holds a boundary or seam edge, for a triangle's area of one edge length
 /// squared. Chosen: a boundary bends before the inside is off by a tenth of that.
@@ -26,6 +26,13 @@ const LEAST_ROTATION_COSINE: f64 = 0.2;
 
 /// Edges in one parallel task.
 const EDGES_PER_TASK: usize = 2048;
+
+/// Edges between two reports of progress, and attempts to collapse one. *Chosen*: some milliseconds.
+const EDGES_PER_REPORT: usize = 16 * EDGES_PER_TASK;
+const CANDIDATES_PER_REPORT: usize = 1024;
+
+/// The name of the work in progress reports.
+const STAGE: &str = "collapsing edges";
 
 /// Marks a triangle that has collapsed.
 const GONE: [u32; 3] = [u32::MAX; 3];
@@ -174,11 +181,24 @@ impl Collapser {
     }
 
     /// Collapses edges until the budget is met or none can collapse; returns whether it is met.
-    pub(super) fn run(&mut self, budget: DecimationBudget) -> bool {
+    pub(super) fn run(
+        &mut self,
+        budget: DecimationBudget,
+        progress: &dyn Progress,
+    ) -> Result<bool, Stopped> {
+        let begin = self.excess(budget).max(1);
         loop {
             let before = self.vertex_count;
-            self.fill_heap();
+            let done = 1.0 - self.excess(budget) as f64 / begin as f64;
+            self.fill_heap(done, progress)?;
+
+            let mut tried = 0_usize;
             while !self.meets(budget) {
+                if tried.is_multiple_of(CANDIDATES_PER_REPORT) {
+                    let done = 1.0 - self.excess(budget) as f64 / begin as f64;
+                    progress.proceed(STAGE, done)?;
+                }
+                tried += 1;
                 let Some(Reverse(candidate)) = self.heap.pop() else {
                     break;
                 };
@@ -188,19 +208,24 @@ impl Collapser {
             // A rejected edge may be free after its surroundings changed, so the rest gets another
             // chance.
             if self.meets(budget) || self.vertex_count == before {
-                return self.meets(budget);
+                return Ok(self.meets(budget));
             }
         }
     }
 
     fn meets(&self, budget: DecimationBudget) -> bool {
+        self.excess(budget) == 0
+    }
+
+    /// The number of vertices or triangles above the budget.
+    fn excess(&self, budget: DecimationBudget) -> usize {
         match budget {
-            DecimationBudget::Vertices(limit) => self.vertex_count <= limit,
-            DecimationBudget::Triangles(limit) => self.triangle_count <= limit,
+            DecimationBudget::Vertices(limit) => self.vertex_count.saturating_sub(limit),
+            DecimationBudget::Triangles(limit) => self.triangle_count.saturating_sub(limit),
         }
     }
 
-    fn fill_heap(&mut self) {
+    fn fill_heap(&mut self, done: f64, progress: &dyn Progress) -> Result<(), Stopped> {
         // All edges, without duplicates and in a fixed order.
         let mut edges: Vec<[u32; 2]> = Vec::with_capacity(2 * self.triangle_count);
         for &[a, b, c] in self.triangles.iter().filter(|t| **t != GONE) {
@@ -209,8 +234,14 @@ impl Collapser {
         edges.sort_unstable();
         edges.dedup();
 
-        let candidates = parallel::map(edges.len(), EDGES_PER_TASK, |k| self.candidate(edges[k]));
-        self.heap = candidates.into_iter().flatten().map(Reverse).collect();
+        let mut candidates = Vec::with_capacity(edges.len());
+        for some in edges.chunks(EDGES_PER_REPORT) {
+            progress.proceed(STAGE, done)?;
+            let costs = parallel::map(some.len(), EDGES_PER_TASK, |k| self.candidate(some[k]));
+            candidates.extend(costs.into_iter().flatten().map(Reverse));
+        }
+        self.heap = BinaryHeap::from(candidates);
+        Ok(())
     }
 
     fn candidate(&self, ends: [u32; 2]) -> Option<Candidate> {

@@ -29,7 +29,9 @@ use glam::DVec3;
 use pliant_linalg::parallel;
 
 use crate::queries::surface_index::{closest_on_triangle, require_moderate};
-use crate::{Bounds, FaceLabels, Mesh, MeshBuilder, MeshError, SurfaceIndex, TrianglePoint};
+use crate::{
+    Bounds, FaceLabels, Mesh, MeshBuilder, MeshError, Progress, SurfaceIndex, TrianglePoint,
+};
 use collapse::Collapser;
 
 /// Vertices in one parallel task of the map to the coarse surface.
@@ -204,6 +206,19 @@ impl Mesh {
         budget: DecimationBudget,
         options: &DecimationOptions,
     ) -> Result<Decimation, MeshError> {
+        self.decimated_with_progress(budget, options, &())
+    }
+
+    /// As [`decimated`](Self::decimated), with progress.
+    ///
+    /// # Errors
+    /// As [`decimated`](Self::decimated), and [`MeshError::Stopped`] if `progress` asks for it.
+    pub fn decimated_with_progress(
+        &self,
+        budget: DecimationBudget,
+        options: &DecimationOptions,
+        progress: &dyn Progress,
+    ) -> Result<Decimation, MeshError> {
         require_moderate(self)?;
         if self.topology().edges().is_empty() {
             return Err(MeshError::NoFaces);
@@ -222,7 +237,7 @@ impl Mesh {
             .collect();
 
         let mut collapser = Collapser::new(self, points, others, options);
-        let budget_met = collapser.run(budget);
+        let budget_met = collapser.run(budget, progress)?;
 
         // The coarse mesh, and the place of every original vertex on it.
         let sources: Vec<u32> = (0..self.vertex_count())
@@ -445,9 +460,10 @@ fn descend(coarse: &Mesh, start: &[u32], p: DVec3) -> Option<TrianglePoint> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MeshReport;
     use crate::shapes::icosphere;
+    use crate::test_progress::StopAt;
     use crate::test_shapes::{grid, irregular_torus, random_points};
+    use crate::{MeshReport, Stopped};
 
     const BOTH: [VertexPlacement; 2] = [VertexPlacement::Optimal, VertexPlacement::Subset];
 
@@ -457,6 +473,23 @@ mod tests {
             &DecimationOptions::default().with_placement(placement),
         )
         .unwrap()
+    }
+
+    #[test]
+    fn progress_does_not_change_the_result_and_can_stop_the_work() {
+        let ball = icosphere(5);
+        let options = DecimationOptions::default();
+        let budget = DecimationBudget::Triangles(500);
+        let expected = ball.decimated(budget, &options).unwrap();
+
+        let to_the_end = StopAt::share(2.0);
+        let watched = ball.decimated_with_progress(budget, &options, &to_the_end);
+        assert_eq!(watched.unwrap().places(), expected.places());
+
+        let halfway = StopAt::share(0.5);
+        let stopped = ball.decimated_with_progress(budget, &options, &halfway);
+        assert_eq!(stopped.unwrap_err(), MeshError::Stopped(Stopped));
+        assert!(1 < halfway.calls() && halfway.calls() < to_the_end.calls());
     }
 
     fn euler(mesh: &Mesh) -> i64 {

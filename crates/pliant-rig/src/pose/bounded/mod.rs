@@ -71,6 +71,7 @@ mod walls;
 mod tests;
 
 use pliant_linalg::{BoxQuadratic, BoxWorkspace};
+use pliant_mesh::MeshError;
 use pliant_mesh::glam::DVec3;
 
 pub use box_problem::BoxProblem;
@@ -237,18 +238,18 @@ impl Bounded {
     /// With debiasing it is the first of two problems; with in-betweens, combinations or curves the
     /// first of several.
     ///
-    /// # Panics
-    /// If there is not one displacement for each pin.
+    /// # Errors
+    /// Without one displacement for each pin, and for weights out of their range.
     pub fn problem(
         &self,
         system: &PinSystem,
         displacements: &[DVec3],
     ) -> Result<BoxProblem, RigError> {
-        assert_eq!(
+        MeshError::require_count(
+            "the list of displacements",
             displacements.len(),
             system.pins().len(),
-            "one displacement for each pin"
-        );
+        )?;
         Ok(self.factor_drag(system)?.problem(system, displacements))
     }
 

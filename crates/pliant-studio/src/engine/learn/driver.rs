@@ -167,7 +167,7 @@ fn serve_driver(
 /// The state between requests.
 struct ModelDriver<'a> {
     model: &'a Model,
-    driver: Driver<'a>,
+    driver: Driver,
     /// The faces without and with details.
     surfaces: [Option<Arc<Surface>>; 2],
     solver: Option<(Arc<SkeletonFile>, IkSolver)>,
@@ -195,7 +195,7 @@ struct SkeletonPose {
 }
 
 impl<'a> ModelDriver<'a> {
-    fn new(model: &'a Model, driver: Driver<'a>) -> Self {
+    fn new(model: &'a Model, driver: Driver) -> Self {
         Self {
             model,
             driver,

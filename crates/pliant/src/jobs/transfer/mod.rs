@@ -125,10 +125,8 @@ impl TransferJob {
     /// The correspondence of one source to the target, by the method of its recipe.
     ///
     /// # Errors
-    /// As [`Correspondence::find`], with the name of the source.
-    ///
-    /// # Panics
-    /// If there is no such source.
+    /// As [`Correspondence::find`], with the name of the source; and a source that the job does not
+    /// have.
     pub fn correspondence(
         &self,
         source: usize,
@@ -142,16 +140,19 @@ impl TransferJob {
     /// # Errors
     /// As [`correspondence`](Self::correspondence), and [`TransferError::Stopped`] if `progress`
     /// asks for it.
-    ///
-    /// # Panics
-    /// If there is no such source.
     pub fn correspondence_with_progress(
         &self,
         source: usize,
         options: &CorrespondenceOptions,
         progress: &dyn Progress,
     ) -> Result<Correspondence, RecipeError> {
-        let source = &self.sources[source];
+        let count = self.sources.len();
+        let source = self.sources.get(source).ok_or_else(|| {
+            RecipeError::meaning(
+                format!("source {source}"),
+                format!("the recipe has {count} sources, counted from 0"),
+            )
+        })?;
         let options = (*options).with_method(source.recipe.method);
         Correspondence::find_with_progress(
             source.clip.reference(),
