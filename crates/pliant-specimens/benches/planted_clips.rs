@@ -210,7 +210,7 @@ fn bent(rig: &Rig, random: &mut Random) -> Rig {
         Combination {
             name: format!("pair {k}"),
             drivers: vec![Driver::Slider(i.into()), Driver::Slider(j.into())],
-            rule: if k % 2 == 0 {
+            rule: if k.is_multiple_of(2) {
                 Rule::Product
             } else {
                 Rule::SmoothLowest
