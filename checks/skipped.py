@@ -30,6 +30,7 @@ def silent_files():
 
 
 def main():
+    sys.stdin.reconfigure(encoding="utf-8", errors="replace")  # Tests may print any bytes.
     skipped = collections.Counter()
     passed = 0
     inside = False  # In the outputs of tests that passed.
