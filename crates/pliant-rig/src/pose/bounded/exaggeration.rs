@@ -108,8 +108,11 @@ impl BoundedDrag {
             let nearest = if landmark.on_lid { 0.0 } else { near.nearest };
             fraction = fraction.min(landmark.fraction(gram, &start, &end, slack + nearest));
         }
+        // Goals that say exactly where to go are followed; a hand that pulls is stopped.
+        let exact = near.exact_part();
         for wall in system.poser().walls() {
-            fraction = fraction.min(wall.fraction(&start, &end));
+            let stopped = wall.fraction(&start, &end);
+            fraction = fraction.min(stopped + (1.0 - stopped) * exact);
         }
 
         if fraction < 1.0 {

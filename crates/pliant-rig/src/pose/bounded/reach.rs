@@ -102,6 +102,8 @@ pub(super) struct NearGoals {
     pub(super) raise: f64,
     /// The part by which a short goal is followed as nearly as the limits allow.
     pub(super) nearest: f64,
+    /// 1 where all goals are short and give all three coordinates.
+    short: f64,
     /// `ω` of each pin.
     lateral: Vec<f64>,
     /// The largest `|m| / R` of the pins.
@@ -135,6 +137,11 @@ impl NearGoals {
             metric.push(DMat3::from_diagonal(DVec3::splat(across)) + along * (1.0 - across));
         }
         metric
+    }
+
+    /// 1 where the goals say exactly where the pins shall be, and sliders follow them there.
+    pub(super) fn exact_part(&self) -> f64 {
+        self.short * self.within_reach
     }
 
     /// 1 where all goals are short and give all three coordinates.
@@ -204,6 +211,7 @@ impl Reach {
             within_reach: 1.0,
             raise: 1.0,
             nearest: 0.0,
+            short: 0.0,
             lateral: vec![1.0; displacements.len()],
             distance: 0.0,
             longest: 0.0,
@@ -260,7 +268,8 @@ impl BoundedDrag {
         mut near: NearGoals,
         weights: &mut [f64],
     ) -> NearGoals {
-        let short = near.short_part(whole.system);
+        near.short = near.short_part(whole.system);
+        let short = near.short;
         let reachable = falling(near.distance, SEVERAL_FADE).max(short);
         if !self.debiasing || reachable == 0.0 || near.displacements == whole.displacements {
             return near;
