@@ -212,8 +212,8 @@ fn verlet_stiffness_depends_on_steps_and_xpbd_stiffness_does_not() {
             .all(|pair| (0..3).all(|k| pair[0][k] > 1.3 * pair[1][k]))
     );
 
-    // Flesh, on the sheet and on the cheek, converges as both grow.
-    for last in [8, 11] {
+    // Flesh converges as both grow: on the sheet, and more slowly on the larger cheek.
+    for (last, bound) in [(8, 0.01), (11, 0.12)] {
         let off = |row: usize, column: usize| (sags[row][column] / sags[2][last] - 1.0).abs();
         assert!(
             off(0, last - 2) >= off(1, last - 2) && off(1, last - 2) >= off(2, last - 2),
@@ -221,7 +221,7 @@ fn verlet_stiffness_depends_on_steps_and_xpbd_stiffness_does_not() {
         );
 
         assert!(
-            off(2, last - 1) < 0.03 && off(1, last) < 0.03,
+            off(2, last - 1) < bound && off(1, last) < bound,
             "the last two agree"
         );
     }

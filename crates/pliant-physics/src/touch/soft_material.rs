@@ -96,7 +96,8 @@ const WAVES: f64 = 1.0;
 const BENDING_WAVES: f64 = 2.0;
 
 impl SoftMaterial {
-    /// Measured: half as many leave a cheek under gravity a fifth too soft, these a thirtieth.
+    /// Measured (`reproduce touch`): half as many leave a cheek under gravity two fifths too soft,
+    /// these a sixth.
     pub const MIN_SUBSTEPS: usize = 20;
     /// Chosen: a patch that is too fine for it is a little softer than specified.
     pub const MAX_SUBSTEPS: usize = 60;

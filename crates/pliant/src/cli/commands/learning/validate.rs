@@ -420,7 +420,7 @@ impl ValidateReport {
             self.ms
         );
 
-        for (name, rival) in rivals {
+        for (name, rival) in in_usual_order(rivals) {
             let _ = writeln!(
                 text,
                 "{:.5}  mean of {name}; {} is better on {} of {} poses: p = {:.4} by the sign test, {:.4} by signed ranks",
@@ -453,20 +453,32 @@ impl ValidateTable {
     /// Errors of all methods: a row for each pose, a column for each method.
     fn columns(&self, rivals: &BTreeMap<String, RivalReport>) -> String {
         let mut text = format!("{:<9}", self.method);
-        for name in rivals.keys() {
+        let rivals = in_usual_order(rivals);
+        for (name, _) in &rivals {
             let _ = write!(text, "{name:<9}");
         }
         text += "pose\n";
 
         for (k, pose) in self.poses.iter().enumerate() {
             let _ = write!(text, "{:<9.5}", pose.rms);
-            for rival in rivals.values() {
+            for (_, rival) in &rivals {
                 let _ = write!(text, "{:<9.5}", rival.rms[k]);
             }
             let _ = writeln!(text, "{}", pose.name);
         }
         text
     }
+}
+
+/// Methods as help and other texts list them.
+fn in_usual_order(rivals: &BTreeMap<String, RivalReport>) -> Vec<(&str, &RivalReport)> {
+    let mut ordered = Vec::with_capacity(rivals.len());
+    for method in Method::ALL {
+        if let Some(rival) = rivals.get(method.name()) {
+            ordered.push((method.name(), rival));
+        }
+    }
+    ordered
 }
 
 impl From<&PoseError> for PoseReport {
