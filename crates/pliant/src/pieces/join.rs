@@ -285,7 +285,7 @@ mod tests {
     fn missing_overlapping_and_foreign_pieces_are_named() {
         let error = |pieces: &[Piece]| JoinedPieces::new(pieces.to_vec()).unwrap_err().to_string();
         let (a, b) = (piece("a.glb", "0-4"), piece("b.glb", "5-9"));
-        assert!(error(&[b.clone()]).contains("--frames 0-4"));
+        assert!(error(std::slice::from_ref(&b)).contains("--frames 0-4"));
         let both = error(&[a.clone(), b.clone(), piece("c.glb", "4,8")]);
         assert!(
             both.contains("'a.glb' and 'c.glb' both hold frame 4"),
