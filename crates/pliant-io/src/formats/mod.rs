@@ -24,6 +24,10 @@ pub mod fbx;
 mod format;
 pub mod gltf;
 pub mod markers;
+#[cfg_attr(
+    not(feature = "fbx"),
+    allow(dead_code, reason = "the reader of FBX asks for channels")
+)]
 pub mod maya_cache;
 pub mod npy;
 pub mod obj;

@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(found(&EVERYWHERE, "redo").len(), 1);
         assert_eq!(found(&EVERYWHERE, "SHIFT+s"), [("Ctrl+Shift+S", "Save as")]);
         assert_eq!(found(&CAMERA, "camera").len(), CAMERA.1.len());
-        assert!(found(&CAMERA, "pin").is_empty());
+        assert!(found(&CAMERA, "redo").is_empty());
     }
 
     #[test]
