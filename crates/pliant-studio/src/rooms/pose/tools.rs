@@ -160,7 +160,7 @@ impl PoseRoom {
 
         // A free pin keeps a goal only if no slider reaches it.
         if mark.goal.is_some() && !mark.held {
-            let text = RichText::new("out of reach").weak();
+            let text = RichText::new("too far").weak();
             ui.add(egui::Label::new(text).truncate()).on_hover_text(
                 "Out of reach: no slider reaches the goal; the residual layer can close the gap",
             );
