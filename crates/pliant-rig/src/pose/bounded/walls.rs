@@ -17,6 +17,9 @@
 //! θ(w₀ + tΔ) ≥ min(θ₁, θ(w₀))        θ₁ = min(0.1, the least θ by a single slider at a limit)
 //! ```
 //!
+//! Short goals that give all three coordinates say exactly where to go, and are followed: with their part
+//! `e` (`reach`), the change is shortened to `t + e (1 − t)` of it.
+//!
 //! **Source.** Ours.
 //!
 //! **Departures.** Up to 200 walls take part: those that all sliders together could close, the worst first,
